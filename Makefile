@@ -1,0 +1,55 @@
+# Everything that is done with this checkout. `make` alone explains itself.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types imports check explore clean
+
+help:
+	@echo "gnomon: the tool-call runtime of an agent, specified, built and checked"
+	@echo
+	@echo "  make demo      the built-in runtime against the specification, then five sample logs judged"
+	@echo "  make test      the whole test suite (deterministic)"
+	@echo "  make lint      ruff"
+	@echo "  make types     mypy, strict, on all three packages"
+	@echo "  make imports   the import rules (import-linter)"
+	@echo "  make check     lint, types and imports"
+	@echo "  make explore   every reachable state of a batch of three calls"
+	@echo "  make clean     remove the virtual environment and all caches"
+	@echo
+	@echo "Each makes what it needs in .venv first. Examples:"
+	@echo "  make test ARGS='tests/spec -k model_order'"
+	@echo "  make demo PYTHON=python3.12"
+	@echo "  .venv/bin/gnomon verify docs/samples/anthropic-good.json"
+
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing gnomon and its development tools into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/gnomon demo
+
+test: $(READY)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: $(READY)
+	@$(BIN)/mypy
+
+imports: $(READY)
+	@$(BIN)/lint-imports --no-cache
+
+check: lint types imports
+
+explore: $(READY)
+	@$(BIN)/gnomon explore --calls 3 --parallel 2 --abort --failure
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

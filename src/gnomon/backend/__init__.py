@@ -1,0 +1,14 @@
+"""All that is asyncio's or trio's own, behind four things.
+
+A *crew* runs the tasks of one batch: the lane, and a task for each dispatch. The
+caller's own task only waits for them, so a native cancellation of it can be
+turned into an abort without cutting anything short (PY-3). A *mailbox* is how a
+dispatch tells the lane that it has settled. `interruptible` runs a body so that
+an abort interrupts it once (PY-2).
+"""
+
+from __future__ import annotations
+
+from gnomon.backend._anyio import Crew, Interrupted, Mailbox, interruptible, supervise
+
+__all__ = ["Crew", "Interrupted", "Mailbox", "interruptible", "supervise"]

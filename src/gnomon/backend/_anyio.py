@@ -1,0 +1,162 @@
+"""The driver on anyio: one code path for asyncio and trio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from typing import Protocol, TypeVar
+
+import anyio
+import anyio.lowlevel
+from anyio.abc import TaskGroup
+
+from gnomon.signals import AbortSignal
+
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """A body ended because it was interrupted (PY-2)."""
+
+
+class Crew(Protocol):
+    """Starts the tasks of one batch. Each is shielded from the caller's cancellation."""
+
+    def start(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Start a task with a copy of the caller's context variables (PY-7). `work` must not raise."""
+
+
+class Mailbox:
+    """Positions of calls that have settled, in the order in which they did."""
+
+    __slots__ = ("_items", "_waiting")
+
+    def __init__(self) -> None:
+        self._items: deque[int] = deque()
+        self._waiting: anyio.Event | None = None
+
+    def put(self, item: int) -> None:
+        """Leave an item; never waits."""
+        self._items.append(item)
+        if self._waiting is not None:
+            self._waiting.set()
+
+    async def get(self) -> int:
+        """Take the oldest item, waiting for one if there is none."""
+        while not self._items:
+            self._waiting = anyio.Event()
+            await self._waiting.wait()
+            self._waiting = None
+        return self._items.popleft()
+
+
+class _Crew:
+    __slots__ = ("_group",)
+
+    def __init__(self, group: TaskGroup) -> None:
+        self._group = group
+
+    def start(self, work: Callable[[], Awaitable[None]]) -> None:
+        async def shielded() -> None:
+            with anyio.CancelScope(shield=True):
+                await work()
+
+        copy_context().run(self._group.start_soon, shielded)
+
+
+async def supervise(
+    lane: Callable[[Crew], Awaitable[None]], on_cancel: Callable[[BaseException], None]
+) -> BaseException | None:
+    """Run `lane` to its end in a task of its own, and wait for all that it started.
+
+    A native cancellation of the calling task does not cut this short: `on_cancel` is told of the
+    first one, and it is answered, for the caller to let it go on once everything is logged (PY-3).
+    A KeyboardInterrupt that lands in the waiting task is treated in the same way. `lane` must not
+    raise.
+    """
+    saved: BaseException | None = None
+    over = anyio.Event()
+
+    def keep(interruption: BaseException) -> None:
+        nonlocal saved
+        if saved is None:
+            saved = interruption
+            on_cancel(interruption)
+
+    async def run_lane(crew: Crew) -> None:
+        try:
+            await lane(crew)
+        finally:
+            over.set()
+
+    stops = (anyio.get_cancelled_exc_class(), KeyboardInterrupt)
+    try:
+        await anyio.lowlevel.checkpoint_if_cancelled()
+    except stops as interruption:
+        keep(interruption)
+    try:
+        async with anyio.create_task_group() as group:
+            crew = _Crew(group)
+            crew.start(lambda: run_lane(crew))
+            while not over.is_set():
+                try:
+                    # Once cancelled, an outer scope would cancel every further wait at once.
+                    with anyio.CancelScope(shield=saved is not None):
+                        await over.wait()
+                except stops as interruption:
+                    keep(interruption)
+            # Nothing is left to wait for; leaving the group is shielded from a late cancellation.
+            group.cancel_scope.shield = True
+    except stops as interruption:
+        keep(interruption)
+    return saved
+
+
+async def interruptible(body: Callable[[], Awaitable[T]], signal: AbortSignal) -> T:
+    """Run a body, and interrupt it once when `signal` aborts (PY-2).
+
+    Raises `Interrupted` where the body ended because of that. On asyncio its task is cancelled, once,
+    so that an awaited clean-up still runs to its end; on trio its scope is, which stays cancelled.
+    """
+    task = _asyncio_task()
+    if task is None:
+        with anyio.CancelScope(shield=True) as scope, signal.on_abort(lambda reason: scope.cancel()):
+            return await body()
+        raise Interrupted
+    interruptions = 0
+
+    def interrupt(reason: object) -> None:
+        nonlocal interruptions
+        interruptions += 1
+        task.cancel()
+
+    with signal.on_abort(interrupt):
+        try:
+            return await body()
+        except asyncio.CancelledError:
+            if not interruptions and not task.cancelling():
+                raise  # nobody asked for it: the body made it up (PY-4)
+            raise Interrupted from None
+        finally:
+            if interruptions:
+                await _absorb(task)
+
+
+def _asyncio_task() -> asyncio.Task[object] | None:
+    """The current task of asyncio, or nothing where another library runs."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+async def _absorb(task: asyncio.Task[object]) -> None:
+    """Take back the cancellation of a body that ended before it noticed: it must not hit what follows."""
+    task.uncancel()
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        if task.cancelling():
+            raise

@@ -1,0 +1,120 @@
+"""Records of a session log, as they stand on disk: one JSON object a line, in a checked chain.
+
+A line is `{"seq":n,"crc":"8 hex digits","type":"...","data":{...}}`. The checksum is
+CRC-32 over the bytes of type and data as they were written, chained from record to
+record. Reading compares bytes with what the writer must have written; nothing is
+re-encoded (LOG-1, LOG-3). The checksum finds damage, not tampering.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gnomon.errors import LogCorrupt, LogError
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record before it has its place: its type (`events` of the specification), and its data."""
+
+    type: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """One record in its place: `seq` counts from 0 without gaps (LOG-1)."""
+
+    seq: int
+    type: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LogContent:
+    """What a log holds: its whole records, and what was dropped of a torn last one (LOG-3)."""
+
+    records: tuple[StoredRecord, ...]
+    crc: int
+    size: int
+    """Bytes of the whole records."""
+    dropped: bytes = field(default=b"")
+
+
+def encode(seq: int, crc: int, record: Record) -> tuple[bytes, int]:
+    """The line of a record, and the checksum that the next one goes on from."""
+    kind = _text(record.type)
+    data = _text(record.data)
+    crc = zlib.crc32(data, zlib.crc32(kind, crc))
+    return b'{"seq":%d,"crc":"%08x","type":%s,"data":%s}\n' % (seq, crc, kind, data), crc
+
+
+def _text(value: object) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:  # lone surrogates are kept as escapes (VAL-6)
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+class _Raw(msgspec.Struct):
+    seq: int
+    crc: str
+    type: msgspec.Raw
+    data: msgspec.Raw
+
+
+def _decode(line: bytes, seq: int, crc: int) -> tuple[StoredRecord, int] | None:
+    """The record of a line, if the line is what its writer must have written there."""
+    try:
+        raw = msgspec.json.decode(line, type=_Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    kind, data = bytes(raw.type), bytes(raw.data)
+    crc = zlib.crc32(data, zlib.crc32(kind, crc))
+    if line != b'{"seq":%d,"crc":"%08x","type":%s,"data":%s}' % (seq, crc, kind, data):
+        return None
+    try:
+        name, fields = json.loads(kind), json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(name, str) or not isinstance(fields, dict):
+        return None
+    return StoredRecord(seq, name, fields), crc
+
+
+def read_log_bytes(content: bytes, name: str = "log") -> LogContent:
+    """Read the bytes of a log; drop a torn last record, refuse any other damage.
+
+    Raises `LogCorrupt`, with the number of the damaged line, where records follow that line.
+    """
+    records: list[StoredRecord] = []
+    crc = start = 0
+    while True:
+        end = content.find(b"\n", start)
+        if end < 0:
+            return LogContent(tuple(records), crc, start, content[start:])
+        found = _decode(content[start:end], len(records), crc)
+        if found is None:
+            if content.find(b"\n", end + 1) >= 0 or content[end + 1 :].strip(b"\0"):
+                raise LogCorrupt(
+                    f"{name}, line {len(records) + 1}: the record is damaged, and others follow it (LOG-3)"
+                )
+            return LogContent(tuple(records), crc, start, content[start:])
+        record, crc = found
+        records.append(record)
+        start = end + 1
+
+
+def read_log(path: str | Path) -> LogContent:
+    """Read a log file. Raises `LogError` where it cannot be read, `LogCorrupt` where it is damaged."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise LogError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return read_log_bytes(content, str(path))

@@ -1,0 +1,232 @@
+"""JSON values: detached, frozen copies, and the raw text of arguments (VAL, ARG)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
+"""A JSON value. What the runtime hands out is frozen: lists and dicts refuse every change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a JSON value may be: `depth` of nesting (VAL-3), `nodes` in all (VAL-8)."""
+
+    depth: int = 200
+    nodes: int = 1_000_000
+
+
+class NotJson(ValueError):
+    """A part of a value is no JSON value. `path` leads to the first such part (VAL-2)."""
+
+    def __init__(self, path: tuple[str | int, ...], reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{show_path(path)}: {reason}")
+
+
+def show_path(path: tuple[str | int, ...]) -> str:
+    """A path as people read it: `$.files[0].name`."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return "$" + "".join(parts)
+
+
+def _frozen(self: object, *args: object, **kwargs: object) -> NoReturn:
+    raise TypeError("this JSON value is frozen: make a changed copy of it instead")
+
+
+class FrozenList(list[Any]):
+    """A list that refuses every change (VAL-7), and is a list to everybody else."""
+
+    __slots__ = ()
+    append = extend = insert = remove = pop = clear = sort = reverse = _frozen  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _frozen  # type: ignore[assignment]
+
+    def __copy__(self) -> FrozenList:
+        return self
+
+    def __deepcopy__(self, memo: object) -> list[Any]:
+        return thaw(self)  # type: ignore[return-value]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_freeze_again, (list(self),))
+
+
+class FrozenDict(dict[str, Any]):
+    """A dict that refuses every change (VAL-7), and is a dict to everybody else."""
+
+    __slots__ = ()
+    clear = pop = popitem = setdefault = update = _frozen  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _frozen  # type: ignore[assignment]
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> dict[str, Any]:
+        return thaw(self)  # type: ignore[return-value]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_freeze_again, (dict(self),))
+
+
+def _freeze_again(value: Any) -> Any:
+    return snapshot(value, Limits(depth=2**31, nodes=2**31))
+
+
+_SCALARS = (str, int, bool, type(None))
+_LISTS = (list, FrozenList)
+_DICTS = (dict, FrozenDict)
+
+
+def snapshot(value: object, limits: Limits | None = None) -> JSON:
+    """Make a detached, deeply frozen copy of a JSON value, reading each slot of it once (VAL-2).
+
+    Types are compared exactly: a subclass that stands in for one of JSON's types is refused (VAL-1).
+    Raises `NotJson`, with the path to the first offending part.
+    """
+    return _Snapshot(limits or Limits()).of(value)
+
+
+class _Snapshot:
+    """The work list of one snapshot: the containers that are being copied, outermost first."""
+
+    __slots__ = ("_limits", "_nodes", "_open", "_path")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._nodes = 0
+        self._open: list[tuple[int, Iterator[tuple[str | int, object]], Any]] = []
+        self._path: list[str | int] = []
+
+    def of(self, value: object) -> JSON:
+        root = self._copy(value)
+        while self._open:
+            source, slots, target = self._open[-1]
+            for key, inner in slots:
+                self._path.append(key)
+                copied = self._copy(inner)
+                if type(target) is FrozenDict:
+                    dict.__setitem__(target, key, copied)
+                else:
+                    list.append(target, copied)
+                if self._open[-1][1] is not slots:
+                    break  # a container was opened: fill it first, its path stays
+                self._path.pop()
+            else:
+                self._open.pop()
+                if self._path:
+                    self._path.pop()
+        return root
+
+    def _copy(self, value: object) -> JSON:
+        self._nodes += 1
+        if self._nodes > self._limits.nodes:
+            self._refuse(f"the value has more than {self._limits.nodes} parts")
+        kind = type(value)
+        if kind in _SCALARS:
+            return value  # type: ignore[return-value]
+        if kind is float:
+            if not math.isfinite(value):  # type: ignore[arg-type]
+                self._refuse(f"{value} is not a JSON number")
+            return value  # type: ignore[return-value]
+        if kind in _DICTS:
+            slots: list[tuple[Any, object]] = list(value.items())  # type: ignore[attr-defined]
+            for key, _ in slots:
+                if type(key) is not str:
+                    self._refuse(f"a key is {_name(key)}, not a string")
+            return self._enter(value, slots, FrozenDict())
+        if kind in _LISTS:
+            return self._enter(value, list(enumerate(list(value))), FrozenList())  # type: ignore[call-overload]
+        self._refuse(f"{_name(value)} is not a JSON value")
+
+    def _enter(self, source: object, slots: list[tuple[Any, object]], target: Any) -> Any:
+        if any(identity == id(source) for identity, _, _ in self._open):
+            self._refuse("the value contains itself")
+        if len(self._open) >= self._limits.depth:
+            self._refuse(f"the value is nested more than {self._limits.depth} deep")
+        self._open.append((id(source), iter(slots), target))
+        return target
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise NotJson(tuple(self._path), reason)
+
+
+def _name(value: object) -> str:
+    return f"an object of type {type(value).__qualname__}"
+
+
+def thaw(value: JSON) -> JSON:
+    """A plain, changeable copy of a frozen value."""
+    root: list[Any] = [value]
+    left: list[tuple[Any, Any]] = [(root, 0)]
+    while left:
+        holder, key = left.pop()
+        one = holder[key]
+        if isinstance(one, dict):
+            holder[key] = copied = dict(one)
+            left.extend((copied, inner) for inner in copied)
+        elif isinstance(one, list):
+            holder[key] = items = list(one)
+            left.extend((items, index) for index in range(len(items)))
+    thawed: JSON = root[0]
+    return thawed
+
+
+def json_equal(left: JSON, right: JSON) -> bool:
+    """Whether two JSON values are equal: `true` is not `1`, `1` is `1.0`, key order is nothing (VAL-5)."""
+    pairs: list[tuple[Any, Any]] = [(left, right)]
+    while pairs:
+        a, b = pairs.pop()
+        if isinstance(a, dict):
+            if not isinstance(b, dict) or a.keys() != b.keys():
+                return False
+            pairs.extend((a[key], b[key]) for key in a)
+        elif isinstance(a, list):
+            if not isinstance(b, list) or len(a) != len(b):
+                return False
+            pairs.extend(zip(a, b, strict=True))
+        elif isinstance(b, dict | list) or isinstance(a, bool) != isinstance(b, bool) or a != b:
+            return False
+    return True
+
+
+# -- the raw text of arguments ------------------------------------------------------------------
+
+
+class _NotText(ValueError):
+    pass
+
+
+def _integer(digits: str) -> int:
+    # Python refuses to read integers of more than a few thousand digits at once (VAL-4 keeps them all).
+    if len(digits) <= 4000:
+        return int(digits)
+    half = len(digits) // 2
+    head, tail = digits[:half], digits[half:]
+    sign = -1 if head.startswith("-") else 1
+    return _integer(head) * 10 ** len(tail) + sign * _integer(tail)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _NotText(name)
+
+
+def parse_arguments(raw: str) -> JSON:
+    """Say what the raw argument text of a call means (ARG-1..3).
+
+    Empty text is `{}`; text that is JSON is its value; any other text is answered as it is, a string.
+    Raises `NotJson` only for JSON that is nested too deeply to be read.
+    """
+    if not raw:
+        return {}
+    try:
+        value: JSON = json.loads(raw, parse_int=_integer, parse_constant=_no_constant)
+    except RecursionError:
+        raise NotJson((), "the text is nested too deeply") from None
+    except ValueError:
+        return raw
+    return value

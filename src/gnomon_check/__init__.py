@@ -1,0 +1,1 @@
+"""The kit: holds any implementation of the tool-call runtime, and any log, to the specification."""

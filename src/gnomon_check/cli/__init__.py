@@ -1,0 +1,30 @@
+"""The command line: one module a verb.
+
+Exit codes: 0 it holds, 1 a rule is broken, 2 wrong usage or an input that cannot be judged,
+3 not testable or a stale baseline, 4 a fault of the kit itself.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from gnomon_check.cli import conform, demo, explore, verify
+
+app = typer.Typer(
+    name="gnomon",
+    help="The tool-call runtime of an agent: specified, built, and checked.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+app.command("conform")(conform.conform)
+app.command("verify")(verify.verify)
+app.command("explore")(explore.explore)
+app.command("demo")(demo.demo)
+
+
+def main() -> None:
+    """The entry point of the `gnomon` command."""
+    app()
