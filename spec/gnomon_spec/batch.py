@@ -140,6 +140,19 @@ def open_batch(modes: tuple[Mode, ...], max_parallel: int, call_ids: tuple[str, 
     return Step(Batch(tuple(call(mode) for mode in modes), max_parallel), (opened,))
 
 
+@clause("SCD-2")
+def mode_of(answer: object, *, visible: bool, arguments_fit: bool) -> Mode:
+    """Say what a classifier's answer makes of a call.
+
+    SCD-2  A call MUST be parallel only if its visible definition's classifier,
+           given arguments that fit, answers exactly true. Everything else
+           (missing, hidden, raising, truthy but not true) is exclusive.
+    """
+    if visible and arguments_fit and answer is True:
+        return Mode.PARALLEL  # SCD-2
+    return Mode.EXCLUSIVE
+
+
 # -- starting a call ----------------------------------------------------------------------------
 
 
@@ -202,9 +215,7 @@ def start(batch: Batch, position: int) -> Stepped:
     _demand(refuse_start(batch, position))
     started = _with(batch, position, call(batch.calls[position].mode, Phase.PREPARING))
     logged = event(Event(EventName.CALL_LOGGED, position))  # SCD-1
-    return Step(
-        _change(batch, calls=started, lane=Lane.PREPARING, next_start=position + 1), (logged,)
-    )
+    return Step(_change(batch, calls=started, lane=Lane.PREPARING, next_start=position + 1), (logged,))
 
 
 @clause("SCD-9", "GRD-5")
@@ -438,9 +449,7 @@ def committed(batch: Batch, position: int, answer: Outcome | Fault) -> Stepped:
     one = batch.calls[position]
     if isinstance(answer, Fault):
         lost = call(one.mode, Phase.LOST, None, one.in_flight, one.body_invoked)
-        return Step(
-            _change(batch, calls=_with(batch, position, lost), lane=Lane.DRAINING, failed=True)
-        )
+        return Step(_change(batch, calls=_with(batch, position, lost), lane=Lane.DRAINING, failed=True))
     done = call(one.mode, Phase.COMMITTED, answer, one.in_flight, one.body_invoked)
     logged = event(Event(EventName.RESULT_LOGGED, position, outcome=answer))  # SCD-6
     return Step(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gnomon_spec.cancellation import cancellation_code
 from gnomon_spec.kernel import clause
 from gnomon_spec.schemas import violations
 from gnomon_spec.values import Json
@@ -32,8 +33,7 @@ def before_the_body(
     ARG-3  So MUST text that is not JSON: it arrives here as a string.
     """
     if aborted:
-        code = Code.ABORTED if body_invoked else Code.ABORTED_BEFORE_DISPATCH
-        return PostResult(Outcome(code))  # DSP-3
+        return PostResult(Outcome(cancellation_code(body_invoked)))  # DSP-3
     if parameters is None:
         return PostResult(Outcome(Code.UNKNOWN_TOOL))  # DSP-4
     if violations(parameters, arguments):
@@ -56,8 +56,10 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
-    """A body ended because it was interrupted."""
+class Cancelled:
+    """A body ended by a cancellation; `asked` says whether it had been interrupted."""
+
+    asked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Struck:
     """A body raised what is meant for the whole process (KeyboardInterrupt)."""
 
 
-BodyEnd = Returned | Raised | Interrupted | Struck
+BodyEnd = Returned | Raised | Cancelled | Struck
 
 
 @clause("DSP-7", "DSP-9", "PY-2", "PY-4")
@@ -83,8 +85,8 @@ def after_the_body(end: BodyEnd, aborted: bool) -> ResultAnswer:
     match end:
         case Struck():
             return Fault()  # PY-4
-        case Interrupted():
-            return PostResult(Outcome(Code.ABORTED))  # PY-2
+        case Cancelled(asked):
+            return PostResult(Outcome(Code.ABORTED if asked else Code.TOOL_ERROR))  # PY-2, PY-4
         case Raised(code):
             return PostResult(Outcome(code or Code.TOOL_ERROR))  # DSP-7, PY-4
         case Returned(nonce):

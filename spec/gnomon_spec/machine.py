@@ -153,7 +153,7 @@ def refused(state: Batch, action: Action) -> Refused | None:
 
 
 def lane_moves(state: Batch) -> Iterator[Action]:
-    """What the lane may do by itself: at most one thing, where no fault and no unnoticed call gives a choice."""
+    """What the lane may do by itself: one thing, but where a fault or an unnoticed call gives a choice."""
     lane = state.lane
     if lane is Lane.DRAINING:
         if chapter.refuse_raise(state) is None:

@@ -289,7 +289,11 @@ def pool_bound(ledger: Ledger, one: Event) -> Finding:
         return None
     running = tuple(p for p, track in enumerate(ledger.tracks) if track.running)
     if len(running) >= ledger.max_parallel:
-        return ("SCD-4", "more bodies than the pool allows", (one.pos, *running) if one.pos is not None else running)
+        return (
+            "SCD-4",
+            "more bodies than the pool allows",
+            (one.pos, *running) if one.pos is not None else running,
+        )
     return None
 
 
@@ -431,9 +435,10 @@ def quiescence(ledger: Ledger, one: Event) -> Finding:
         running = tuple(p for p, track in enumerate(ledger.tracks) if track.running)
         if running:
             return ("SCD-11", "a body outlives the batch", running)
-    if one.name is EventName.RESULT_LOGGED and one.pos is not None and _known(ledger, one.pos):
-        if ledger.tracks[one.pos].running:
-            return ("DSP-6", "answered while its body runs", (one.pos,))
+    if one.name is not EventName.RESULT_LOGGED or one.pos is None or not _known(ledger, one.pos):
+        return None
+    if ledger.tracks[one.pos].running:
+        return ("DSP-6", "answered while its body runs", (one.pos,))
     return None
 
 

@@ -79,9 +79,8 @@ def _walk(root: Json, value: Json, start: tuple[str | int, ...]) -> Iterator[Vio
         if "const" in schema and not json_equal(one, schema["const"]):
             yield Violation(path, "const")
         branches = schema.get("oneOf")
-        if isinstance(branches, list):
-            if sum(1 for branch in branches if not violations(branch, one)) != 1:
-                yield Violation(path, "oneOf")
+        if isinstance(branches, list) and _matches(branches, one) != 1:
+            yield Violation(path, "oneOf")
         if isinstance(one, dict):
             properties = schema.get("properties")
             declared = properties if isinstance(properties, dict) else {}
@@ -97,3 +96,7 @@ def _walk(root: Json, value: Json, start: tuple[str | int, ...]) -> Iterator[Vio
         if isinstance(one, list) and "items" in schema:
             found.extend((schema["items"], item, (*path, index)) for index, item in enumerate(one))
         left.extend(reversed(found))
+
+
+def _matches(branches: list[Json], value: Json) -> int:
+    return sum(1 for branch in branches if not violations(branch, value))

@@ -37,7 +37,8 @@ def _integer(digits: str) -> int:
     half = len(digits) // 2
     head, tail = digits[:half], digits[half:]
     sign = -1 if head.startswith("-") else 1
-    return _integer(head) * 10 ** len(tail) + sign * _integer(tail)
+    power: int = 10 ** len(tail)
+    return _integer(head) * power + sign * _integer(tail)
 
 
 def _fraction(literal: str) -> float:
@@ -64,9 +65,7 @@ def parse_arguments(raw: str) -> Json | NotAValue:
     if raw == "":
         return {}  # ARG-1
     try:
-        value: Json = json.loads(
-            raw, parse_int=_integer, parse_float=_fraction, parse_constant=_constant
-        )
+        value: Json = json.loads(raw, parse_int=_integer, parse_float=_fraction, parse_constant=_constant)
     except RecursionError:
         return NotAValue("it is nested too deeply")
     except ValueError:
@@ -110,8 +109,11 @@ def json_equal(left: Json, right: Json) -> bool:
             if len(a) != len(b):
                 return False
             pairs.extend(zip(a, b, strict=True))
-        elif isinstance(a, dict | list) or isinstance(b, dict | list):
-            return False
-        elif isinstance(a, str) != isinstance(b, str) or a != b:
+        elif (
+            isinstance(a, dict | list)
+            or isinstance(b, dict | list)
+            or isinstance(a, str) != isinstance(b, str)
+            or a != b
+        ):
             return False
     return True

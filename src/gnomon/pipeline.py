@@ -140,9 +140,7 @@ class Pipeline:
             return PostResult(_invalid_arguments(error.violations))  # DSP-8
         return PostResult(await self._run_body(registered, execution, converted))
 
-    async def _run_body(
-        self, registered: RegisteredTool, execution: Execution, converted: object
-    ) -> Result:
+    async def _run_body(self, registered: RegisteredTool, execution: Execution, converted: object) -> Result:
         tool, signal = registered.tool, execution.signal
         context = ToolContext(
             call_id=execution.call.id,
@@ -208,4 +206,3 @@ def _invalid_output(violations: list[str]) -> Failure:
         + "; ".join(violations)
     )
     return failure(Code.INVALID_TOOL_OUTPUT, message, "ToolOutputError")
-

@@ -37,7 +37,7 @@ class Registry:
         REG-3) or a schema is not usable (REG-1).
         """
         name = tool.name
-        if not isinstance(name, str) or not name:
+        if not name:
             raise RegistrationError("a tool needs a name")
         if name == RESERVED:
             raise RegistrationError(f"the name {RESERVED!r} is reserved, whatever the mode (REG-3)")

@@ -52,7 +52,9 @@ def failure_of(error: BaseException) -> Failure:
     kind = type(error).__name__
     message = _text_of(error) or kind
     if isinstance(error, ToolError):
-        content = text_content(f"Error: {message}") if error.content is None else list(map(dict, error.content))
+        content = (
+            text_content(f"Error: {message}") if error.content is None else list(map(dict, error.content))
+        )
         return failure(error.code or Code.TOOL_ERROR, message, error.name or kind, content)
     return failure(Code.TOOL_ERROR, message, kind)
 
@@ -90,5 +92,3 @@ def cancelled(result: Result, body_invoked: bool) -> Result:
             return result
         case Success():
             return aborted() if body_invoked else aborted_before_dispatch()
-
-

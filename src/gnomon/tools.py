@@ -158,7 +158,9 @@ def _arguments_model(body: Callable[..., object], hints: dict[str, Any]) -> type
             f"{_called(body)} arguments", __config__=pydantic.ConfigDict(extra="forbid"), **fields
         )
     except (pydantic.errors.PydanticUserError, NameError, TypeError) as error:
-        raise RegistrationError(f"no schema can be made of the parameters of {_called(body)}: {error}") from error
+        raise RegistrationError(
+            f"no schema can be made of the parameters of {_called(body)}: {error}"
+        ) from error
 
 
 def _converter(model: type[pydantic.BaseModel]) -> Callable[[JSON], object]:

@@ -43,8 +43,8 @@ class FrozenList(list[Any]):
     """A list that refuses every change (VAL-7), and is a list to everybody else."""
 
     __slots__ = ()
-    append = extend = insert = remove = pop = clear = sort = reverse = _frozen  # type: ignore[assignment]
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _frozen  # type: ignore[assignment]
+    append = extend = insert = remove = pop = clear = sort = reverse = _frozen
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _frozen
 
     def __copy__(self) -> FrozenList:
         return self
@@ -60,8 +60,8 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses every change (VAL-7), and is a dict to everybody else."""
 
     __slots__ = ()
-    clear = pop = popitem = setdefault = update = _frozen  # type: ignore[assignment]
-    __setitem__ = __delitem__ = __ior__ = _frozen  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _frozen
+    __setitem__ = __delitem__ = __ior__ = _frozen
 
     def __copy__(self) -> FrozenDict:
         return self
@@ -91,6 +91,9 @@ def snapshot(value: object, limits: Limits | None = None) -> JSON:
     return _Snapshot(limits or Limits()).of(value)
 
 
+_put: Any = dict.__setitem__  # the one way into a frozen dict
+
+
 class _Snapshot:
     """The work list of one snapshot: the containers that are being copied, outermost first."""
 
@@ -105,12 +108,12 @@ class _Snapshot:
     def of(self, value: object) -> JSON:
         root = self._copy(value)
         while self._open:
-            source, slots, target = self._open[-1]
+            _, slots, target = self._open[-1]
             for key, inner in slots:
                 self._path.append(key)
                 copied = self._copy(inner)
                 if type(target) is FrozenDict:
-                    dict.__setitem__(target, key, copied)
+                    _put(target, key, copied)
                 else:
                     list.append(target, copied)
                 if self._open[-1][1] is not slots:
@@ -134,13 +137,17 @@ class _Snapshot:
                 self._refuse(f"{value} is not a JSON number")
             return value  # type: ignore[return-value]
         if kind in _DICTS:
-            slots: list[tuple[Any, object]] = list(value.items())  # type: ignore[attr-defined]
+            items: Any = value
+            slots: list[tuple[Any, object]] = list(items.items())
             for key, _ in slots:
                 if type(key) is not str:
                     self._refuse(f"a key is {_name(key)}, not a string")
-            return self._enter(value, slots, FrozenDict())
+            opened: JSON = self._enter(value, slots, FrozenDict())
+            return opened
         if kind in _LISTS:
-            return self._enter(value, list(enumerate(list(value))), FrozenList())  # type: ignore[call-overload]
+            elements: Any = value
+            filled: JSON = self._enter(value, list(enumerate(list(elements))), FrozenList())
+            return filled
         self._refuse(f"{_name(value)} is not a JSON value")
 
     def _enter(self, source: object, slots: list[tuple[Any, object]], target: Any) -> Any:
@@ -208,7 +215,8 @@ def _integer(digits: str) -> int:
     half = len(digits) // 2
     head, tail = digits[:half], digits[half:]
     sign = -1 if head.startswith("-") else 1
-    return _integer(head) * 10 ** len(tail) + sign * _integer(tail)
+    power: int = 10 ** len(tail)
+    return _integer(head) * power + sign * _integer(tail)
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import typer
 
-from gnomon_check.cli import conform, demo, explore, verify
+from gnomon_check.cli.conform import conform
+from gnomon_check.cli.demo import demo
+from gnomon_check.cli.explore import explore
+from gnomon_check.cli.verify import verify
 
 app = typer.Typer(
     name="gnomon",
@@ -19,10 +22,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("conform")(conform.conform)
-app.command("verify")(verify.verify)
-app.command("explore")(explore.explore)
-app.command("demo")(demo.demo)
+app.command("conform")(conform)
+app.command("verify")(verify)
+app.command("explore")(explore)
+app.command("demo")(demo)
 
 
 def main() -> None:

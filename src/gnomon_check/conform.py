@@ -1,0 +1,131 @@
+"""Hold an implementation to the specification: run scenarios on it, and judge what was seen.
+
+Three judges look at each run, and each by itself: the oracle (every event, every quiet), the
+named properties (over the whole history), and, where a scenario was made after a field report,
+that report's own expectation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from gnomon.content import render_json
+from gnomon_check import disagreement, explain
+from gnomon_check.driver import Target, Window, digest, run
+from gnomon_check.events import Event
+from gnomon_check.oracle import Oracle
+from gnomon_check.problem import Problem
+from gnomon_check.refinement import as_spec, key_of
+from gnomon_check.scenario import Scenario, inputs_of
+from gnomon_spec import properties
+
+Backend: TypeAlias = Literal["asyncio", "trio"]
+BACKENDS: tuple[Backend, ...] = ("asyncio", "trio")
+
+JUDGED = frozenset({properties.BODY, properties.LOGGED_CALLS, properties.MODES, properties.CALLER})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One scenario run on one target."""
+
+    scenario: Scenario
+    backend: str
+    windows: tuple[Window, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.problems
+
+
+def conform(scenario: Scenario, target: Target, backend: str) -> Run:
+    """Run a scenario on a target, and judge it."""
+    windows = tuple(run(scenario, target, backend))
+    return Run(scenario, backend, windows, tuple(judge(scenario, windows)))
+
+
+def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:
+    """Everything that is wrong with what was seen of a scenario."""
+    seen = tuple(windows)
+    oracle = Oracle(scenario)
+    disagreement = follow(oracle, seen)
+    if disagreement is not None:
+        yield disagreement
+    yield from _by_properties(oracle, seen)
+    yield from _by_report(scenario, seen)
+
+
+def follow(oracle: Oracle, windows: Iterable[Window]) -> Problem | None:
+    """Follow the windows with the oracle; answer the first disagreement, or nothing."""
+    for number, window in enumerate(windows):
+        if window.step is None:
+            return None if window.idle else disagreement.never_ends(oracle, number)
+        for one in inputs_of(window.step):
+            oracle.input(one)
+        for event in window.events:
+            key = key_of(event)
+            if key is not None and not oracle.see(key):
+                return disagreement.not_allowed(oracle, number, window, event)
+        if not oracle.quiet(window.blocked, window.idle):
+            return disagreement.not_quiet(oracle, number, window)
+    return None
+
+
+def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
+    """Everything that was seen, in order; the modes of the calls are added to what was announced."""
+    for window in windows:
+        for event in (*window.echoes, *window.events):
+            if event["event"] == "batch.opened":
+                modes = (str(one.mode.value) for one in oracle.facts)
+                calls = [{**call, "mode": mode} for call, mode in zip(event["calls"], modes, strict=True)]
+                yield {**event, "calls": calls}
+            else:
+                yield event
+
+
+def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Problem]:
+    judges = properties.judged(JUDGED)
+    ledger = properties.NOTHING
+    label = disagreement.labels(oracle.scenario)
+    for event in history_of(oracle, windows):
+        one = as_spec(event)
+        if one is None:
+            continue
+        for broken in properties.broken_by(ledger, one, judges):
+            yield Problem(
+                "property", broken.clause, f"{broken.prop}: {explain.explain_broken(broken, label)}"
+            )
+            return
+        ledger = properties.enter(ledger, one)
+    broken_end = properties.settled(ledger)
+    if broken_end is not None:
+        text = f"{broken_end.prop}: {explain.explain_broken(broken_end, label)}"
+        yield Problem("property", broken_end.clause, text)
+
+
+def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Problem]:
+    report = scenario.report
+    if report is None:
+        return
+    events = [event for window in windows for event in window.events]
+    results = {one["pos"]: one for one in events if one["event"] == "result.logged"}
+    started = {one["pos"] for one in events if one["event"] == "body.started"}
+    for expected in report.results:
+        result = results.get(expected.pos)
+        code = None if result is None else result["outcome"]["code"] or "OK"
+        if code != expected.code:
+            yield disagreement.report_differs(report.id, expected.pos, expected.code, code)
+        elif result is not None and "value" in expected.model_fields_set:
+            shown = digest(render_json({}, expected.value)[0]["text"])
+            if code == "OK" and shown != result["content_digest"]:
+                yield disagreement.report_value(report.id, expected.pos)
+    for pos in report.bodies_started or []:
+        if pos not in started:
+            yield disagreement.report_body(report.id, pos, ran=False)
+    for pos in report.bodies_never_started or []:
+        if pos in started:
+            yield disagreement.report_body(report.id, pos, ran=True)

@@ -1,0 +1,247 @@
+"""Words for a disagreement between an implementation and the specification.
+
+Each text says what was done, what was seen, what the specification allows there, and the first
+condition that forbids what was seen, with its clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from gnomon_check.driver import Window
+from gnomon_check.events import Event
+from gnomon_check.oracle import Blocked, Oracle, World
+from gnomon_check.problem import Problem
+from gnomon_check.refinement import Key, key_of
+from gnomon_check.scenario import (
+    AbortInputStep,
+    CancelStep,
+    OpenStep,
+    ReleaseStep,
+    Scenario,
+    SingleStep,
+    inputs_of,
+)
+from gnomon_spec.batch import (
+    SETTLED,
+    refuse_body,
+    refuse_close,
+    refuse_commit,
+    refuse_raise,
+    refuse_skip,
+    refuse_start,
+)
+from gnomon_spec.kernel import Refused
+
+
+def labels(scenario: Scenario) -> Callable[[int], str]:
+    """How the call at a position is named to people: `call 2 (c2)`."""
+    calls = scenario.batch.calls
+
+    def label(position: int) -> str:
+        known = 0 <= position < len(calls)
+        return f"call {position + 1} ({calls[position].id})" if known else f"call {position + 1}"
+
+    return label
+
+
+# -- the disagreements --------------------------------------------------------------------------
+
+
+def not_allowed(oracle: Oracle, number: int, window: Window, event: Event) -> Problem:
+    """An event was seen that the specification does not allow there."""
+    key = key_of(event)
+    assert key is not None, "an event that is not compared is never refused"
+    words = _Words(oracle.scenario)
+    refused = _why_not(oracle, key, words)
+    text = (
+        f"{words.window(number, window)} the implementation did: {words.key(key)}.\n"
+        f"  The specification allows there: {words.allowed(oracle)}.\n"
+        f"  Not what was seen, because {refused.reason}: {refused.clause}."
+    )
+    return Problem("specification", refused.clause, text, words.key(key))
+
+
+def not_quiet(oracle: Oracle, number: int, window: Window) -> Problem:
+    """The implementation waits for the harness in a way that the specification does not."""
+    words = _Words(oracle.scenario)
+    seen = words.waiting(window.blocked, window.idle)
+    quiet = oracle.quiet_worlds()
+    begin = f"{words.window(number, window)} the implementation {seen}.\n"
+    if quiet:
+        expected = sorted({words.waiting(oracle.blocked(one), oracle.idle(one)) for one in quiet})
+        text = f"{begin}  By the specification it {' or '.join(expected)}: {_clause_of_quiet(oracle)}."
+    else:
+        text = f"{begin}  By the specification more has to happen first: {words.allowed(oracle)}."
+    return Problem("specification", _clause_of_quiet(oracle), text)
+
+
+def never_ends(oracle: Oracle, number: int) -> Problem:
+    """Every gate was opened and the caller aborted, and still the batch is not over."""
+    text = "with every gate open and the caller aborted the batch never ends: SCD-10"
+    return Problem("specification", "SCD-10", text)
+
+
+def report_differs(report: str, pos: int, expected: str, seen: str | None) -> Problem:
+    """A result is not what the field report says it must be."""
+    got = "has no result" if seen is None else f"is {seen}"
+    return Problem("report", "", f"{report}: call {pos + 1} must be {expected}, and it {got}")
+
+
+def report_value(report: str, pos: int) -> Problem:
+    """A result does not carry the value that the field report says its body returned."""
+    return Problem("report", "", f"{report}: call {pos + 1} does not carry the value of its own body")
+
+
+def report_body(report: str, pos: int, *, ran: bool) -> Problem:
+    """A body ran, or did not, against what the field report says."""
+    must = "must not have run, and it did" if ran else "must have run, and it did not"
+    return Problem("report", "", f"{report}: the body of call {pos + 1} {must}")
+
+
+def _clause_of_quiet(oracle: Oracle) -> str:
+    events = {key[0] for key in oracle.allowed()}
+    for name, identifier in (
+        ("result.logged", "SCD-7"),
+        ("call.logged", "SCD-3"),
+        ("body.started", "SCD-1"),
+        ("batch.closed", "SCD-10"),
+        ("batch.failed", "SCD-9"),
+    ):
+        if name in events:
+            return identifier
+    return "SCD-11"
+
+
+# -- why not ------------------------------------------------------------------------------------
+
+
+def _why_not(oracle: Oracle, key: Key, words: _Words) -> Refused:
+    """The first condition that forbids an event, in the state that has come furthest."""
+    other = [one for one in oracle.allowed() if one[:2] == key[:2]]
+    if other:
+        return Refused(_clause_of_detail(key), f"it is {words.details(other)} here")
+    worlds = sorted(oracle.closure(), key=_progress, reverse=True)
+    for world in worlds:
+        refused = _refused_in(world, key)
+        if refused is not None:
+            return Refused(refused.clause, words.positions(refused.reason))
+    return Refused("SCD-11", "nothing of the kind can happen there")
+
+
+def _progress(world: World) -> tuple[int, int, int]:
+    batch = world.batch
+    if batch is None:
+        return (0, 0, 0)
+    settled = sum(one.phase in SETTLED for one in batch.calls)
+    return (batch.committed, batch.next_start, settled)
+
+
+def _refused_in(world: World, key: Key) -> Refused | None:
+    name, pos, _ = key
+    batch = world.batch
+    if batch is None:
+        return Refused("SCD-14", "no batch is open")
+    if name == "batch.closed":
+        return refuse_close(batch)
+    if name == "batch.failed":
+        return refuse_raise(batch)
+    if pos is None or not 0 <= pos < len(batch.calls):
+        return Refused("SCD-10", "it belongs to no call of the batch")
+    match name:
+        case "call.logged":
+            return refuse_skip(batch, pos) if batch.aborted else refuse_start(batch, pos)
+        case "result.logged":
+            return refuse_commit(batch, pos)
+        case "body.started":
+            return refuse_body(batch, pos)
+        case _:
+            return Refused("DSP-6", "the script of that body does nothing of the kind there")
+
+
+def _clause_of_detail(key: Key) -> str:
+    match key:
+        case ("result.logged", _, (_, code, _)) if code in ("ABORTED", "ABORTED_BEFORE_DISPATCH"):
+            return "CAN-2"
+        case ("result.logged", _, (True, *_)):
+            return "CAN-6"
+        case ("result.logged", *_):
+            return "CAN-7"
+        case ("batch.closed", *_):
+            return "PY-3"
+        case _:
+            return "DSP-6"
+
+
+# -- words --------------------------------------------------------------------------------------
+
+
+class _Words:
+    """The words of one scenario."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._label = labels(scenario)
+        self._count = len(scenario.batch.calls)
+
+    def window(self, number: int, window: Window) -> str:
+        if window.step is None:
+            return "At the end, with every gate open,"
+        did = ", ".join(self.input(one) for one in inputs_of(window.step))
+        return f"In window {number + 1} ({did})"
+
+    def input(self, one: SingleStep) -> str:
+        match one:
+            case OpenStep():
+                return "the batch is opened"
+            case ReleaseStep(release=release):
+                return f"gate {release.gate} is released"
+            case AbortInputStep():
+                return "the caller aborts"
+            case CancelStep():
+                return "the task is cancelled"
+
+    def key(self, key: Key) -> str:
+        name, pos, detail = key
+        about = "" if pos is None else f" of {self._label(pos)}"
+        says = self.detail(name, detail)
+        return f"{name}{about}" + (f" with {says}" if says else "")
+
+    def details(self, keys: Iterable[Key]) -> str:
+        return " or ".join(sorted(self.detail(name, detail) or name for name, _, detail in keys))
+
+    def detail(self, name: str, detail: tuple[object, ...]) -> str:
+        match name, detail:
+            case "result.logged", (True, _, nonce):
+                return "a success" if nonce is None else f"a success carrying {nonce}"
+            case "result.logged", (False, code, _):
+                return str(code)
+            case ("body.settled", (_, how)):
+                return str(how)
+            case ("batch.closed", (ended,)):
+                return str(ended)
+            case ("noted", (text,)):
+                return repr(text)
+            case _:
+                return ""
+
+    def allowed(self, oracle: Oracle) -> str:
+        keys = sorted(self.key(key) for key in oracle.allowed())
+        return ", or ".join(keys) if keys else "nothing, until another input"
+
+    def waiting(self, blocked: Iterable[Blocked], idle: bool) -> str:
+        what = sorted(
+            f"gate {one.gate}"
+            if one.gate is not None
+            else f"the abort, in the body of {self._label(one.await_abort or 0)}"
+            for one in blocked
+        )
+        if what:
+            return "waits at " + ", ".join(what)
+        return "is over" if idle else "waits for nothing that the harness holds"
+
+    def positions(self, reason: str) -> str:
+        """The reason with its `call 0` turned into what people read."""
+        for position in reversed(range(self._count)):
+            reason = reason.replace(f"call {position} ", f"{self._label(position)} ")
+            reason = reason.replace(f"call {position},", f"{self._label(position)},")
+        return reason

@@ -1,0 +1,423 @@
+"""Drives an implementation in process: owns its tools, its gates, its aborts, and what is seen.
+
+The implementation runs its real pipeline; everything around it is the harness's. After each input
+the harness waits until nothing can proceed without it: what happened until then is a *window*.
+No clock is read and nothing sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import anyio
+import anyio.lowlevel
+
+from gnomon import ToolError
+from gnomon_check.events import Event
+from gnomon_check.oracle import Blocked, nonce_of
+from gnomon_check.scenario import (
+    AbortInputStep,
+    CancelStep,
+    OpenStep,
+    Raise,
+    ReleaseStep,
+    Scenario,
+    ScheduleStep,
+    SingleStep,
+    inputs_of,
+)
+from gnomon_check.scripts import play
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What happened between two inputs."""
+
+    step: ScheduleStep | None
+    """The input; None for the run-out at the end, where every gate is opened."""
+    echoes: tuple[Event, ...]
+    """What the harness itself did, before the implementation could run."""
+    events: tuple[Event, ...]
+    blocked: frozenset[Blocked]
+    idle: bool
+
+
+class Controls(Protocol):
+    """What a target gives the harness of the batch that it opens."""
+
+    def abort(self, reason: str | None) -> None:
+        """Abort the caller's signal."""
+
+
+class Signal(Protocol):
+    """The signal that a body was given."""
+
+    def on_abort(self, callback: Callable[[object], None]) -> AbstractContextManager[object]:
+        """Call `callback` when the signal aborts, at once if it has."""
+
+
+class Target(Protocol):
+    """An implementation that can be driven in process."""
+
+    name: str
+
+    def prepare(self, harness: Harness) -> Controls:
+        """Make the runtime of a scenario, with tools that are played by `harness`."""
+
+    async def run_batch(self, harness: Harness) -> None:
+        """Run the scenario's batch to its end; raise what the implementation raises."""
+
+
+_lately_logged: ContextVar[int] = ContextVar("_lately_logged", default=-1)
+"""The call that the current task logged last: what it starts then belongs to that call."""
+
+
+class Harness:
+    """The surroundings of one scenario: its gates, and the events that are seen."""
+
+    def __init__(self, scenario: Scenario, target: Target) -> None:
+        self.scenario = scenario
+        self._events: list[Event] = []
+        self._gates: dict[str, anyio.Event] = {}
+        self._opened: set[str] = set()
+        self._all_open = False
+        self._waiting: dict[Blocked, int] = {}
+        self._aborted = False
+        self._kept: dict[int, BaseException] = {}
+        self._logged: list[int] = []
+        self._bodies: set[int] = set()
+        self.over = True
+        self.controls = target.prepare(self)
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def emit(self, event: str, **fields: Any) -> None:
+        """Leave an event."""
+        self._events.append({"event": event, **fields})
+
+    def take_events(self) -> tuple[Event, ...]:
+        """The events since this was last asked."""
+        events, self._events = self._events, []
+        return tuple(events)
+
+    def call_logged(self, call_id: str, name: str, arguments: str, log_seq: int) -> int | None:
+        """The implementation logged a call: the first of that id and text that was not logged yet.
+
+        Answers its position, or nothing where there is no such call.
+        """
+        pos = self._position(call_id, arguments, self._logged)
+        self._logged.append(-1 if pos is None else pos)
+        self.emit("call.logged", pos=pos, call_id=call_id, name=name, arguments=arguments, log_seq=log_seq)
+        _lately_logged.set(self._logged[-1])
+        return pos
+
+    def result_logged(
+        self, pos: int | None, call_id: str, outcome: dict[str, Any], text: str, log_seq: int, cites: int
+    ) -> None:
+        """The implementation logged a result. A nonce in its text is borne out by the harness."""
+        nonces = {nonce_of(position) for position in range(len(self.scenario.batch.calls))}
+        nonce = text if outcome["ok"] and text in nonces else None
+        self.emit(
+            "result.logged",
+            pos=pos,
+            call_id=call_id,
+            outcome={**outcome, "nonce": nonce},
+            content_digest=digest(text),
+            log_seq=log_seq,
+            cites=cites,
+        )
+
+    def _position(self, call_id: str, arguments: str | None, taken: Any) -> int | None:
+        for position, call in enumerate(self.scenario.batch.calls):
+            if position not in taken and call.id == call_id and arguments in (None, call.arguments):
+                return position
+        return None
+
+    # -- playing bodies -------------------------------------------------------------------------
+
+    async def body(self, tool_name: str, call_id: str, signal: Signal) -> Any:
+        """Play the body of a tool for a call of that id."""
+        tool = self.scenario.tool(tool_name)
+        assert tool is not None, "only tools of the scenario are registered"
+        pos = self._position_of_body(tool_name, call_id)
+        self._bodies.add(pos)
+        return await play(tool.body, pos, tool.interrupt == "cancel", _BodyStage(self, pos, signal))
+
+    def _position_of_body(self, tool_name: str, call_id: str) -> int:
+        """Which call a body belongs to. Ids may repeat, and bodies may start in any order."""
+        calls = self.scenario.batch.calls
+        fitting = [p for p, call in enumerate(calls) if (call.id, call.name) == (call_id, tool_name)]
+        lately = _lately_logged.get()
+        if lately in fitting:
+            return lately
+        return next((p for p in fitting if p not in self._bodies), fitting[0])
+
+    # -- inputs ---------------------------------------------------------------------------------
+
+    def release(self, gate: str) -> None:
+        """Open a gate."""
+        self._opened.add(gate)
+        if gate in self._gates:
+            self._gates[gate].set()
+
+    def release_everything(self) -> None:
+        """Open every gate, those to come as well."""
+        self._all_open = True
+        for event in self._gates.values():
+            event.set()
+
+    def abort(self, reason: str | None) -> None:
+        """Abort the caller's signal; only the first time is an event."""
+        if self._aborted:
+            return
+        self._aborted = True
+        self.emit("signal.aborted", signal="caller", reason=reason)
+        self.controls.abort(reason)
+
+    def blocked(self) -> frozenset[Blocked]:
+        """What the scripts wait for."""
+        return frozenset(self._waiting)
+
+    async def wait(self, what: Blocked, event: anyio.Event, *, keep_for: int | None) -> None:
+        """Wait for an event, and be listed as blocked meanwhile."""
+        self._waiting[what] = self._waiting.get(what, 0) + 1
+        try:
+            while not event.is_set():
+                try:
+                    with anyio.CancelScope(shield=keep_for is not None):
+                        await event.wait()
+                except anyio.get_cancelled_exc_class() as interruption:
+                    if keep_for is None:
+                        raise
+                    self._kept[keep_for] = interruption
+        finally:
+            self._waiting[what] -= 1
+            if not self._waiting[what]:
+                del self._waiting[what]
+
+    def gate(self, name: str) -> anyio.Event:
+        """The event of a gate."""
+        event = self._gates.setdefault(name, anyio.Event())
+        if self._all_open or name in self._opened:
+            event.set()
+        return event
+
+    def kept(self, pos: int) -> BaseException | None:
+        """The interruption that a gate kept for the body at `pos`."""
+        return self._kept.pop(pos, None)
+
+
+@dataclass(slots=True)
+class _BodyStage:
+    """The stage of the body of one call."""
+
+    harness: Harness
+    pos: int
+    signal: Signal
+
+    def emit(self, event: str, **fields: Any) -> None:
+        self.harness.emit(event, **fields)
+
+    async def pass_gate(self, name: str) -> None:
+        await self.harness.wait(Blocked(gate=name), self.harness.gate(name), keep_for=self.pos)
+
+    async def await_abort(self, *, interruptible: bool) -> BaseException | None:
+        kept = self.harness.kept(self.pos)
+        if kept is not None and interruptible:
+            return kept
+        event = anyio.Event()
+        with self.signal.on_abort(lambda reason: event.set()):
+            if not interruptible:
+                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=self.pos)
+                return None
+            try:
+                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=None)
+                await anyio.lowlevel.checkpoint()  # on trio the interruption arrives here
+            except anyio.get_cancelled_exc_class() as interruption:
+                return interruption
+        return None
+
+    def abort_caller(self, reason: str | None) -> None:
+        self.harness.abort(reason)
+
+    async def exception(self, what: Raise) -> BaseException:
+        return await exception_of(what)
+
+    def nonce(self) -> str:
+        return nonce_of(self.pos)
+
+
+def digest(text: str) -> str:
+    """A short fingerprint of content, so that contents can be compared and texts stay out of events."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class UnprintableError(Exception):
+    """An exception whose text cannot be produced."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class ScriptedError(Exception):
+    """What a script raises that says nothing else."""
+
+
+async def exception_of(what: Raise) -> BaseException:
+    """The exception that a `raise` step raises."""
+    match what.kind:
+        case "error":
+            return ScriptedError(what.message)
+        case "unprintable":
+            return UnprintableError()
+        case "exit":
+            return SystemExit(what.message)
+        case "keyboard":
+            return KeyboardInterrupt(what.message)
+        case "generator_exit":
+            return GeneratorExit(what.message)
+        case "cancelled":
+            return await _leaked_cancellation()
+        case "coded":
+            return coded_error(what)
+
+
+def coded_error(what: Raise) -> BaseException:
+    """An error that chooses its own code, in the form that the built-in runtime knows."""
+    return ToolError(what.message, code=what.code, name=what.name)
+
+
+async def _leaked_cancellation() -> BaseException:
+    """A genuine cancellation of this library that nobody asked for."""
+    cancelled = anyio.get_cancelled_exc_class()
+    if issubclass(cancelled, asyncio.CancelledError):
+        return cancelled()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        try:
+            await anyio.lowlevel.checkpoint()
+        except cancelled as leaked:
+            return leaked
+    raise AssertionError("a cancelled scope did not cancel")
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+def run(scenario: Scenario, target: Target, backend: str) -> list[Window]:
+    """Run a scenario on a target, on asyncio or trio, and answer its windows."""
+    return anyio.run(drive, scenario, target, backend=backend)
+
+
+async def drive(scenario: Scenario, target: Target) -> list[Window]:
+    """Run a scenario on a target in the current event loop, and answer its windows."""
+    harness = Harness(scenario, target)
+    windows: list[Window] = []
+    async with anyio.create_task_group() as group:
+        runner = _Runner(harness, target)
+
+        def give(one: SingleStep) -> None:
+            match one:
+                case OpenStep():
+                    harness.over = False
+                    harness.emit("batch.opened", **_announcement(scenario))
+                    group.start_soon(runner.run)
+                case ReleaseStep(release=release):
+                    harness.release(release.gate)
+                case AbortInputStep(abort=abort):
+                    harness.abort(abort.reason)
+                case CancelStep():
+                    runner.cancel()
+
+        for step in scenario.schedule:
+            for one in inputs_of(step):
+                give(one)
+            windows.append(await _window(harness, step))
+        harness.release_everything()
+        harness.abort("the scenario is over")
+        windows.append(await _window(harness, None))
+        if not harness.over:
+            await _break_off(group.cancel_scope.cancel)
+    return windows
+
+
+async def _window(harness: Harness, step: ScheduleStep | None) -> Window:
+    echoes = harness.take_events()
+    await quiesce()
+    return Window(step, echoes, harness.take_events(), harness.blocked(), harness.over)
+
+
+def _announcement(scenario: Scenario) -> Event:
+    calls = [
+        {"call_id": one.id, "name": one.name, "arguments": one.arguments} for one in scenario.batch.calls
+    ]
+    return {"batch": scenario.batch.id, "calls": calls, "max_parallel": scenario.limits.max_parallel}
+
+
+class _Runner:
+    """The task that runs the batch, and how it is cancelled natively."""
+
+    def __init__(self, harness: Harness, target: Target) -> None:
+        self._harness = harness
+        self._target = target
+        self._scope: anyio.CancelScope | None = None
+        self._task: asyncio.Task[Any] | None = None
+
+    async def run(self) -> None:
+        emit = self._harness.emit
+        cancelled = anyio.get_cancelled_exc_class()
+        if issubclass(cancelled, asyncio.CancelledError):
+            self._task = asyncio.current_task()
+        with anyio.CancelScope() as self._scope:
+            try:
+                await self._target.run_batch(self._harness)
+            except cancelled:
+                emit("batch.closed", ended="cancelled")
+            except BaseException as error:  # whatever leaves the batch is what is judged
+                emit("batch.failed", where="other", error={"type": type(error).__name__})
+            else:
+                emit("batch.closed", ended="returned")
+            finally:
+                self._harness.over = True
+
+    def cancel(self) -> None:
+        if self._harness.over:
+            return
+        if self._task is not None:
+            self._task.cancel()
+        elif self._scope is not None:
+            self._scope.cancel()
+
+
+async def quiesce() -> None:
+    """Wait until nothing can proceed without the harness."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        await anyio.wait_all_tasks_blocked()
+        return
+    # Nothing here uses timers, threads or sockets: with no callback ready, all tasks are parked.
+    while True:
+        await asyncio.sleep(0)
+        if not loop._ready:  # type: ignore[attr-defined]
+            return
+
+
+async def _break_off(cancel: Callable[[], None]) -> None:
+    """End an implementation that never ends by itself, however it shields its tasks."""
+    cancel()
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    for _ in range(50):
+        for task in asyncio.all_tasks():
+            if task is not asyncio.current_task():
+                task.cancel()
+        await asyncio.sleep(0)

@@ -1,0 +1,218 @@
+"""The events that everything in the kit speaks: lockstep, vectors, conformance, logs, pictures.
+
+One JSON object an event, flat. Unknown fields are ignored, and events of unknown names are kept
+and reported as not judged, so that later versions only add. The models here are what the JSON
+Schema files of the specification are made from; inside the kit an event travels as a plain dict.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, NonNegativeInt, Tag, TypeAdapter
+
+Event: TypeAlias = dict[str, Any]
+"""An event inside the kit: `event` and the fields of its model."""
+
+Origin: TypeAlias = Literal["harness", "implementation", "log"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Outcome(_Model):
+    """What a result says; message texts are never in it."""
+
+    ok: bool
+    code: str | None = None
+    name: str | None = None
+    nonce: str | None = None
+
+
+class AnnouncedCall(_Model):
+    """A call as it was announced. `mode` only where the observer knows it."""
+
+    call_id: str
+    name: str
+    arguments: str
+    mode: Literal["parallel", "exclusive"] | None = None
+
+
+class _Event(_Model):
+    seq: NonNegativeInt | None = None
+    batch: str | None = None
+    origin: Origin | None = None
+
+
+class _CallEvent(_Event):
+    pos: NonNegativeInt
+
+
+class BatchOpened(_Event):
+    """The executor was handed the announced calls."""
+
+    event: Literal["batch.opened"]
+    calls: list[AnnouncedCall]
+    max_parallel: int | None = None
+
+
+class BatchClosed(_Event):
+    """The batch is about to return, or to let a cancellation go on."""
+
+    event: Literal["batch.closed"]
+    ended: Literal["returned", "cancelled"] = "returned"
+    concluded: bool = False
+
+
+class BatchFailed(_Event):
+    """The batch is about to raise."""
+
+    event: Literal["batch.failed"]
+    where: Literal["prepare", "dispatch", "finalize", "log", "other"] = "other"
+    error: dict[str, Any] | None = None
+
+
+class CallLogged(_CallEvent):
+    """The append of `tool/call` returned."""
+
+    event: Literal["call.logged"]
+    call_id: str
+    name: str
+    arguments: str
+    log_seq: NonNegativeInt | None = None
+    repair: bool = False
+
+
+class ResultLogged(_CallEvent):
+    """The append of `tool/result` returned."""
+
+    event: Literal["result.logged"]
+    call_id: str
+    outcome: Outcome
+    log_seq: NonNegativeInt | None = None
+    cites: NonNegativeInt | None = None
+    content_digest: str | None = None
+    repair: bool = False
+
+
+class BodyStarted(_CallEvent):
+    """First instruction of the author's function."""
+
+    event: Literal["body.started"]
+    attempt: int = 1
+    nonce: str | None = None
+    arguments_digest: str | None = None
+
+
+class BodySignalled(_CallEvent):
+    """The body saw its signal abort."""
+
+    event: Literal["body.signalled"]
+    attempt: int = 1
+    source: str = "caller"
+
+
+class BodyInterrupted(_CallEvent):
+    """A native cancellation took effect in the body."""
+
+    event: Literal["body.interrupted"]
+    attempt: int = 1
+
+
+class BodySettled(_CallEvent):
+    """Last instruction of the author's function."""
+
+    event: Literal["body.settled"]
+    attempt: int = 1
+    how: Literal["returned", "raised", "cancelled"]
+    code: str | None = None
+
+
+class SignalAborted(_Event):
+    """The harness, or a script, aborted a signal."""
+
+    event: Literal["signal.aborted"]
+    signal: str = "caller"
+    reason: str | None = None
+
+
+class ClassifierAnswered(_CallEvent):
+    """A scripted classifier was asked; how often is free, and never compared."""
+
+    event: Literal["classifier.answered"]
+    answer: Literal["parallel", "exclusive", "raised", "other"]
+
+
+class Noted(_Event):
+    """A `note` of a script."""
+
+    event: Literal["noted"]
+    text: str
+    pos: NonNegativeInt | None = None
+
+
+class Unknown(_Event):
+    """An event of a name that this version does not know: kept, and not judged."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    event: str
+
+
+_KNOWN = (
+    BatchOpened,
+    BatchClosed,
+    BatchFailed,
+    CallLogged,
+    ResultLogged,
+    BodyStarted,
+    BodySignalled,
+    BodyInterrupted,
+    BodySettled,
+    SignalAborted,
+    ClassifierAnswered,
+    Noted,
+)
+NAMES = frozenset(model.model_fields["event"].annotation.__args__[0] for model in _KNOWN)  # type: ignore[union-attr]
+
+
+def _tag(value: Any) -> str:
+    name = value.get("event") if isinstance(value, dict) else getattr(value, "event", None)
+    return name if isinstance(name, str) and name in NAMES else "unknown"
+
+
+AnyEvent: TypeAlias = Annotated[
+    Annotated[BatchOpened, Tag("batch.opened")]
+    | Annotated[BatchClosed, Tag("batch.closed")]
+    | Annotated[BatchFailed, Tag("batch.failed")]
+    | Annotated[CallLogged, Tag("call.logged")]
+    | Annotated[ResultLogged, Tag("result.logged")]
+    | Annotated[BodyStarted, Tag("body.started")]
+    | Annotated[BodySignalled, Tag("body.signalled")]
+    | Annotated[BodyInterrupted, Tag("body.interrupted")]
+    | Annotated[BodySettled, Tag("body.settled")]
+    | Annotated[SignalAborted, Tag("signal.aborted")]
+    | Annotated[ClassifierAnswered, Tag("classifier.answered")]
+    | Annotated[Noted, Tag("noted")]
+    | Annotated[Unknown, Tag("unknown")],
+    Discriminator(_tag),
+]
+
+EVENT: TypeAdapter[Any] = TypeAdapter(AnyEvent)
+"""Checks one event; raises pydantic's `ValidationError` with what is wrong and where."""
+
+
+class Producer(_Model):
+    """Who wrote a trace."""
+
+    name: str
+    version: str | None = None
+
+
+class TraceHeader(_Model):
+    """The first line of a trace file."""
+
+    trace: Literal["gnomon/1"]
+    spec: str
+    producer: Producer
+    cannot_show: list[str] = Field(default_factory=list)

@@ -1,0 +1,1 @@
+"""Reports of a run, in the forms that people and machines read."""

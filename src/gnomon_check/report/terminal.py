@@ -1,0 +1,49 @@
+"""Verdicts on a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from gnomon_check.conform import Run, conform
+from gnomon_check.driver import Target
+from gnomon_check.scenario import Scenario
+
+
+def run_all(
+    scenarios: list[Scenario], target: Target, backends: list[str], console: Console, *, quiet: bool
+) -> list[Run]:
+    """Run every scenario on every backend, with a progress bar on a terminal."""
+    runs: list[Run] = []
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("running scenarios", total=len(scenarios) * len(backends))
+        for one in scenarios:
+            for backend in backends:
+                runs.append(conform(one, target, backend))
+                bar.advance(task)
+    return runs
+
+
+def show_runs(console: Console, target: str, scenarios: list[Scenario], runs: list[Run]) -> None:
+    """The table of verdicts, then the words of what was found."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("scenario", "clauses", "verdict"):
+        table.add_column(name, no_wrap=name != "clauses")
+    by_id = {one.id: [run for run in runs if run.scenario.id == one.id] for one in scenarios}
+    for one in scenarios:
+        bad = [run for run in by_id[one.id] if not run.ok]
+        verdict = "[red]violation[/red]" if bad else "[green]conforms[/green]"
+        table.add_row(one.id, " ".join(one.clauses), verdict)
+    console.print(table)
+    for run in runs:
+        for problem in run.problems:
+            console.print(
+                f"\n{run.scenario.id} on {run.backend}: {problem.text}", markup=False, soft_wrap=True
+            )
+    backends = sorted({run.backend for run in runs})
+    failed = len({run.scenario.id for run in runs if not run.ok})
+    verdict = "conforms" if not failed else f"does not conform: {failed} with violations"
+    console.print(
+        f"\n{target}: {len(scenarios)} scenarios on {' and '.join(backends)}: {verdict}", markup=False
+    )

@@ -1,0 +1,19 @@
+"""Specification and runtime agree: on every event of every window, and on what is enabled next."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from gnomon_check.conform import BACKENDS, conform
+from gnomon_check.generate import scenarios
+from gnomon_check.scenario import Scenario, dump
+from gnomon_check.targets.builtin import Builtin
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@given(scenario=scenarios())
+@settings(max_examples=400)
+def test_runtime_and_specification_agree(scenario: Scenario, backend: str) -> None:
+    found = conform(scenario, Builtin(), backend)
+    assert found.ok, "\n".join([*(one.text for one in found.problems), dump(scenario)])
