@@ -80,7 +80,8 @@ def after_the_body(end: BodyEnd, aborted: bool) -> ResultAnswer:
            one that raises keeps its own error.
     PY-2   A body that ended because it was interrupted MUST give ABORTED.
     PY-4   A cancellation that nobody asked for MUST be a failed tool; a
-           KeyboardInterrupt MUST be a fault of the batch.
+           KeyboardInterrupt MUST be a fault of the batch, and MUST abort its
+           signal as well.
     """
     match end:
         case Struck():

@@ -70,7 +70,14 @@ class Runtime:
         journal.open(calls)
         own = AbortController()
         with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
-            run = BatchRun(calls, pipeline=self._pipeline, journal=journal, signal=fused, max_parallel=bound)
+            run = BatchRun(
+                calls,
+                pipeline=self._pipeline,
+                journal=journal,
+                controller=own,
+                signal=fused,
+                max_parallel=bound,
+            )
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
             was_aborted = fused.aborted
         return await _end(run, journal, interruption, was_aborted)

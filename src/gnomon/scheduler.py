@@ -14,7 +14,7 @@ from typing import Protocol
 from gnomon.backend import Crew, Mailbox
 from gnomon.pipeline import Execution, Pipeline, Settled, ToDispatch, ToolCall
 from gnomon.results import Result, Success, aborted_before_dispatch
-from gnomon.signals import AbortSignal
+from gnomon.signals import AbortController, AbortSignal
 
 
 class Journal(Protocol):
@@ -44,11 +44,14 @@ class BatchRun:
         *,
         pipeline: Pipeline,
         journal: Journal,
+        controller: AbortController,
         signal: AbortSignal,
         max_parallel: int,
     ) -> None:
+        """Make a run. `controller` is the runtime's own; `signal` is it, fused with the caller's."""
         self._pipeline = pipeline
         self._journal = journal
+        self._controller = controller
         self._signal = signal
         self._max_parallel = max_parallel
         self._slots = [Slot(pipeline.create(call, signal)) for call in calls]
@@ -146,6 +149,8 @@ class BatchRun:
     # -- failures of the runtime itself ---------------------------------------------------------
 
     def _note_failure(self, error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            self._controller.abort("interrupted")  # the process is to end, so bodies are told (PY-4)
         if self.failure is None:
             self.failure = error
         elif self.failure is not error:

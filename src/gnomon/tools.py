@@ -179,7 +179,7 @@ def _converter(model: type[pydantic.BaseModel]) -> Callable[[JSON], object]:
 def _output(hints: dict[str, Any]) -> tuple[Callable[[object], object], JSON]:
     if "return" not in hints:
         return (lambda value: value), {}
-    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(hints["return"])
+    adapter = _adapter(hints["return"])
 
     def dump(value: object) -> object:
         try:
@@ -188,3 +188,11 @@ def _output(hints: dict[str, Any]) -> tuple[Callable[[object], object], JSON]:
             raise InvalidOutput(str(error)) from error
 
     return dump, adapter.json_schema(mode="serialization")
+
+
+def _adapter(hint: Any) -> pydantic.TypeAdapter[Any]:
+    """An adapter that leaves NaN and infinity for OUT-1 to refuse, where pydantic would make them null."""
+    try:
+        return pydantic.TypeAdapter(hint, config=pydantic.ConfigDict(ser_json_inf_nan="constants"))
+    except pydantic.errors.PydanticUserError:  # models and dataclasses bring a configuration of their own
+        return pydantic.TypeAdapter(hint)

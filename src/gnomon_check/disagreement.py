@@ -31,7 +31,10 @@ from gnomon_spec.batch import (
     refuse_skip,
     refuse_start,
 )
+from gnomon_spec.dispatch import before_the_body
 from gnomon_spec.kernel import Refused
+from gnomon_spec.values import NotAValue
+from gnomon_spec.vocabulary import Code, Phase
 
 
 def labels(scenario: Scenario) -> Callable[[int], str]:
@@ -121,12 +124,20 @@ def _why_not(oracle: Oracle, key: Key, words: _Words) -> Refused:
     other = [one for one in oracle.allowed() if one[:2] == key[:2]]
     if other:
         return Refused(_clause_of_detail(key), f"it is {words.details(other)} here")
-    worlds = sorted(oracle.closure(), key=_progress, reverse=True)
+    worlds = sorted(oracle.closure(), key=lambda one: (_awaits(one, key), _progress(one)), reverse=True)
     for world in worlds:
-        refused = _refused_in(world, key)
+        refused = _refused_in(oracle, world, key)
         if refused is not None:
             return Refused(refused.clause, words.positions(refused.reason))
     return Refused("SCD-11", "nothing of the kind can happen there")
+
+
+def _awaits(world: World, key: Key) -> bool:
+    """Whether a state stands right before a body, and a body is what was seen."""
+    name, pos, _ = key
+    if name != "body.started" or world.batch is None or pos is None or pos >= len(world.batch.calls):
+        return False
+    return world.batch.calls[pos].phase is Phase.DISPATCHED
 
 
 def _progress(world: World) -> tuple[int, int, int]:
@@ -137,7 +148,7 @@ def _progress(world: World) -> tuple[int, int, int]:
     return (batch.committed, batch.next_start, settled)
 
 
-def _refused_in(world: World, key: Key) -> Refused | None:
+def _refused_in(oracle: Oracle, world: World, key: Key) -> Refused | None:
     name, pos, _ = key
     batch = world.batch
     if batch is None:
@@ -154,9 +165,27 @@ def _refused_in(world: World, key: Key) -> Refused | None:
         case "result.logged":
             return refuse_commit(batch, pos)
         case "body.started":
-            return refuse_body(batch, pos)
+            return refuse_body(batch, pos) or _instead_of_body(oracle, world, pos)
         case _:
             return Refused("DSP-6", "the script of that body does nothing of the kind there")
+
+
+_INSTEAD = {
+    Code.UNKNOWN_TOOL: ("DSP-4", "there is no tool of that name"),
+    Code.INVALID_ARGS: ("DSP-8", "its arguments do not fit what the tool publishes"),
+}
+
+
+def _instead_of_body(oracle: Oracle, world: World, pos: int) -> Refused | None:
+    """Why a dispatched call ends without its body."""
+    facts = oracle.facts[pos]
+    if isinstance(facts.arguments, NotAValue):
+        return None
+    instead = before_the_body(world.aborted, facts.parameters, facts.arguments)
+    if instead is None:
+        return None
+    identifier, reason = _INSTEAD[Code(str(instead.outcome.code))]
+    return Refused(identifier, f"the body of call {pos} does not run: {reason}")
 
 
 def _clause_of_detail(key: Key) -> str:

@@ -411,10 +411,10 @@ async def quiesce() -> None:
 
 async def _break_off(cancel: Callable[[], None]) -> None:
     """End an implementation that never ends by itself, however it shields its tasks."""
-    cancel()
     try:
         asyncio.get_running_loop()
     except RuntimeError:
+        cancel()
         return
     for _ in range(50):
         for task in asyncio.all_tasks():

@@ -155,7 +155,13 @@ class Noted(_Event):
 class Unknown(_Event):
     """An event of a name that this version does not know: kept, and not judged."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(
+        extra="allow",
+        frozen=True,
+        json_schema_extra=lambda schema: schema["properties"]["event"].update(
+            {"not": {"enum": sorted(NAMES)}}
+        ),
+    )
     event: str
 
 
@@ -173,7 +179,12 @@ _KNOWN = (
     ClassifierAnswered,
     Noted,
 )
-NAMES = frozenset(model.model_fields["event"].annotation.__args__[0] for model in _KNOWN)  # type: ignore[union-attr]
+NAMES: frozenset[str] = frozenset(model.model_fields["event"].annotation.__args__[0] for model in _KNOWN)  # type: ignore[union-attr]
+
+
+def _not_known(schema: dict[str, Any]) -> None:
+    """In JSON Schema, too, an event of a known name is only what its own model says."""
+    schema["properties"]["event"]["not"] = {"enum": sorted(NAMES)}
 
 
 def _tag(value: Any) -> str:

@@ -252,7 +252,9 @@ class Oracle:
         assert world.batch is not None
         answer = dispatch.after_the_body(end, world.batch.aborted)
         ended = self._take(world, DispatchSettles(position, answer, how))
-        return replace(ended, world=_put(ended.world, position, None))
+        after = _put(ended.world, position, None)
+        # What is meant for the whole process also aborts the batch, so that its bodies end (PY-4).
+        return replace(ended, world=_aborted(after) if isinstance(end, dispatch.Struck) else after)
 
     # -- following what was seen ----------------------------------------------------------------
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -63,7 +64,22 @@ class _Crew:
             with anyio.CancelScope(shield=True):
                 await work()
 
-        copy_context().run(self._group.start_soon, shielded)
+        def begin() -> None:
+            self._group.start_soon(_against_interrupts(shielded))
+
+        copy_context().run(begin)
+
+
+def _against_interrupts(work: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., Coroutine[Any, Any, T]]:
+    """Keep Ctrl-C out of the code of a batch on trio, where it is raised in whatever code is running.
+
+    It then reaches the main task, like asyncio's does, and is an abort like any other (PY-3).
+    """
+    if _asyncio_task() is not None:
+        return work
+    trio = sys.modules["trio"]
+    protected: Callable[..., Coroutine[Any, Any, T]] = trio.lowlevel.enable_ki_protection(work)
+    return protected
 
 
 async def supervise(
@@ -76,6 +92,12 @@ async def supervise(
     A KeyboardInterrupt that lands in the waiting task is treated in the same way. `lane` must not
     raise.
     """
+    return await _against_interrupts(_supervise)(lane, on_cancel)
+
+
+async def _supervise(
+    lane: Callable[[Crew], Awaitable[None]], on_cancel: Callable[[BaseException], None]
+) -> BaseException | None:
     saved: BaseException | None = None
     over = anyio.Event()
 

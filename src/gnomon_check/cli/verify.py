@@ -18,7 +18,7 @@ _FORMATS = {
     Format.SESSION: "gnomon session log",
     Format.OPENAI: "OpenAI chat messages",
     Format.ANTHROPIC: "Anthropic messages",
-    Format.MESSAGES: "a message list",
+    Format.MESSAGES: "message list without calls",
 }
 _COLOURS = {Verdict.HOLDS: "bold green", Verdict.BROKEN: "bold red", Verdict.NOT_JUDGED: "bold yellow"}
 
@@ -32,17 +32,18 @@ def verify(
 ) -> None:
     """Say whether every call in FILE has exactly one result, in order, before anything else.
 
-    A FILE is a session log of gnomon, or a message list of the OpenAI chat API or of the Anthropic
-    messages API, bare or as {"messages": [...]}. Which one it is, is told from its content.
+    A FILE is a session log of gnomon, or a list of messages: of the OpenAI
+    chat API or of the Anthropic messages API, bare or in {"messages": [...]}.
+    Which of these it is, is told from its content.
 
-    Exit codes: 0 every rule holds, 1 a rule is broken, 2 some file cannot be judged.
+    Exit codes: 0 all rules hold, 1 one is broken, 2 a file cannot be judged.
     """
     if as_json:
         reports = [check_file(one) for one in files]
         typer.echo(json.dumps(as_object(reports), indent=2))
     else:
         reports = []
-        console = Console(soft_wrap=True, highlight=False)
+        console = Console()
         for one in files:
             reports.append(check_file(one))
             show(reports[-1], console)
@@ -67,7 +68,7 @@ def show(report: FileReport, console: Console) -> None:
             line.plain.encode(console.encoding)
         except UnicodeEncodeError:  # ids and names are of others; an old terminal may not know their letters
             line = Text(line.plain.encode(console.encoding, "backslashreplace").decode(console.encoding))
-        console.print(line)
+        console.print(line, soft_wrap=True)
 
 
 def described(report: FileReport) -> list[Text]:

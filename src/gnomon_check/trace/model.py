@@ -179,14 +179,8 @@ class Assembler:
         if now is None:
             return
         now.seen.append(Sighting(Event(EventName.BATCH_CLOSED), where, circumstance=why))
-        unanswered: dict[str, Earlier] = {}
         for position, one in enumerate(now.calls):
-            answered = now.results.met(position)
-            note = Earlier(now.title, position, answered)
-            self._earlier[one.call_id] = note
-            if not answered:
-                unanswered.setdefault(one.call_id, note)
-        self._earlier.update(unanswered)
+            self._earlier[one.call_id] = Earlier(now.title, position, now.results.met(position))
         self.leave()
 
     def leave(self) -> None:

@@ -1,0 +1,173 @@
+"""JSON values: snapshots, and the raw text of arguments."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import enum
+import json
+import pickle
+from collections import OrderedDict
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.values import JSON, Limits, NotJson, json_equal, parse_arguments, snapshot, thaw
+from gnomon_spec import values as specified
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+class Text(str):
+    __slots__ = ()
+
+
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"p": [float("nan")]}, "$.p[0]: nan is not a JSON number"),
+        ([1, float("-inf")], "$[1]: -inf is not a JSON number"),
+        ((1, 2), "$: an object of type tuple is not a JSON value"),
+        ({"a": {1, 2}}, "$.a: an object of type set is not a JSON value"),
+        (b"x", "$: an object of type bytes is not a JSON value"),
+        ({"when": datetime.date(2026, 1, 1)}, "$.when: an object of type date is not a JSON value"),
+        ([Colour.RED], "$[0]: an object of type Colour is not a JSON value"),
+        (Text("x"), "$: an object of type Text is not a JSON value"),
+        (OrderedDict(), "$: an object of type OrderedDict is not a JSON value"),
+        ({1: 2}, "$: a key is an object of type int, not a string"),
+        (CYCLE, "$[0]: the value contains itself"),
+        ([[], {"a": object()}], "$[1].a: an object of type object is not a JSON value"),
+    ],
+)
+def test_what_is_no_json_value_is_refused_with_its_path(value: object, message: str) -> None:
+    with pytest.raises(NotJson) as caught:
+        snapshot(value)
+    assert str(caught.value) == message
+
+
+@given(JSON_VALUES)
+def test_a_snapshot_is_equal_detached_and_frozen(value: JSON) -> None:
+    copied = snapshot(value)
+    assert json_equal(copied, value)
+    assert json.dumps(copied) == json.dumps(value)
+    assert copy.copy(copied) is copied
+    for again in (thaw(copied), copy.deepcopy(copied), pickle.loads(pickle.dumps(copied)), snapshot(copied)):
+        assert json_equal(again, value)
+    if isinstance(copied, list):
+        with pytest.raises(TypeError, match="frozen"):
+            copied.append(1)
+    if isinstance(copied, dict):
+        with pytest.raises(TypeError, match="frozen"):
+            copied["x"] = 1
+
+
+def test_a_shared_part_is_copied_each_time_and_is_no_cycle() -> None:
+    shared: dict[str, Any] = {"x": [1]}
+    copied: Any = snapshot([shared, shared])
+    shared["x"].append(2)
+    assert copied == [{"x": [1]}, {"x": [1]}]
+    assert copied[0] is not copied[1]
+
+
+def test_depth_and_size_are_limited() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(NotJson, match="more than 200 deep"):
+        snapshot(deep)
+    with pytest.raises(NotJson, match="more than 5 parts"):
+        snapshot([1, 2, 3, 4, 5], Limits(nodes=5))
+    assert snapshot([1, 2, 3, 4], Limits(nodes=5)) == [1, 2, 3, 4]
+
+
+def test_frozen_values_work_where_json_is_expected() -> None:
+    value = {"a": [1, 2.5, None, True, {"b": "ü"}]}
+    assert json.loads(json.dumps(snapshot(value))) == value
+    assert msgspec.json.decode(msgspec.json.encode(snapshot(value))) == value
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"),
+    [
+        (True, 1, False),
+        (1, 1.0, True),
+        (0, False, False),
+        (None, False, False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ([1], [1, 2], False),
+        ("1", 1, False),
+        (-0.0, 0, True),
+        ([], {}, False),
+        ({"a": [True]}, {"a": [1]}, False),
+    ],
+)
+def test_json_equality(left: Any, right: Any, equal: bool) -> None:
+    for one in (json_equal, specified.json_equal):
+        assert one(left, right) is equal
+        assert one(right, left) is equal
+
+
+RAW = [
+    ("", {}),
+    (" ", " "),
+    ("{}", {}),
+    ('{"a":1,"a":2}', {"a": 2}),
+    ("NaN", "NaN"),
+    ("[Infinity]", "[Infinity]"),
+    ("01", "01"),
+    ('{"a":1,}', '{"a":1,}'),
+    ("\ufeff{}", "\ufeff{}"),
+    ("// x", "// x"),
+    ("\u00a0{}", "\u00a0{}"),
+    ('{"mode": "dry', '{"mode": "dry'),
+    ("2512292042121000001", 2512292042121000001),
+    ('"\\ud99c x"', "\ud99c x"),
+]
+
+
+@pytest.mark.parametrize(("raw", "value"), RAW)
+def test_raw_arguments(raw: str, value: Any) -> None:
+    assert json_equal(parse_arguments(raw), value)
+    parsed = specified.parse_arguments(raw)
+    assert not isinstance(parsed, specified.NotAValue)
+    assert json_equal(parsed, value)
+
+
+def test_long_integers_are_kept_exactly() -> None:
+    digits = "-" + "123456789" * 1_000
+    parsed = parse_arguments(digits)
+    assert isinstance(parsed, int)
+    assert parsed % 10**9 == (-int("123456789")) % 10**9
+    assert parsed == specified.parse_arguments(digits)
+
+
+def test_text_that_is_nested_too_deeply_is_an_answer() -> None:
+    with pytest.raises(NotJson):
+        parse_arguments("[" * 100_000 + "]" * 100_000)
+
+
+@given(st.text(alphabet='{}[]",:0123456789eE+-.truefalsn \t\n\\u"ab', max_size=30))
+def test_specification_and_runtime_read_the_same(raw: str) -> None:
+    expected = specified.parse_arguments(raw)
+    try:
+        parsed = snapshot(parse_arguments(raw))
+    except NotJson:
+        assert isinstance(expected, specified.NotAValue)
+        return
+    assert not isinstance(expected, specified.NotAValue)
+    assert json_equal(parsed, expected)
