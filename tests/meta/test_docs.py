@@ -1,0 +1,87 @@
+"""Every command block and every Python block of README and docs is executed, and its output compared.
+
+In a ```console block, a line after `$ ` is a command and what follows is its output; `...` stands for
+anything. Width is given to the commands, so that no line is folded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "spec" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+# `make test` would run this test again: it gets one short test to run instead of all.
+ENVIRONMENT = {**os.environ, "ARGS": "tests/spec/test_kernel.py", "COLUMNS": "300", "NO_COLOR": "1"}
+
+
+def blocks(kind: str) -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        for number, (language, text) in enumerate(BLOCK.findall(page.read_text()), start=1):
+            if language == kind:
+                found.append((f"{page.relative_to(ROOT)}:{number}", text))
+    return found
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
+    assert parts[0] == "", "a console block begins with a command"
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def matches(expected: str, seen: str) -> bool:
+    lines = [line.rstrip() for line in expected.strip().splitlines()]
+    pattern = "\n".join(re.escape(line).replace(r"\.\.\.", r"[\s\S]*?") for line in lines)
+    return re.fullmatch(pattern, "\n".join(line.rstrip() for line in seen.strip().splitlines())) is not None
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("where", "text"), blocks("console"), ids=lambda value: value if ":" in value[:40] else ""
+)
+def test_a_command_block_does_what_it_says(where: str, text: str) -> None:
+    for command, expected in commands(text):
+        done = subprocess.run(
+            command, shell=True, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=300
+        )
+        assert matches(expected, done.stdout), f"{where}: {command}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("where", "text"), blocks("python"), ids=lambda value: value if ":" in value[:40] else ""
+)
+def test_a_python_block_runs(where: str, text: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, f"{where}\n{done.stderr}"
+    if where.startswith("README"):
+        assert done.stdout == "3\nINVALID_ARGS\n"
+
+
+def test_there_is_something_to_execute() -> None:
+    assert len(blocks("console")) >= 5
+    assert len(blocks("python")) >= 2
+
+
+def test_the_comparison_can_fail() -> None:
+    assert matches("a\n...\nz", "a\nb\nc\nz")
+    assert matches("1 ... 3", "1 2 3")
+    assert not matches("a\nz", "a\nb\nz")
+    assert not matches("a", "b")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
