@@ -36,7 +36,7 @@ class Track:
     bodies: int = 0
     running: bool = False
     ended: How | None = None
-    answer: Outcome | None = None
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,10 @@ class Ledger:
     announced: tuple[Announced, ...] = ()
     tracks: tuple[Track, ...] = ()
     max_parallel: int | None = None
-    results: int = 0
-    """How many results are logged: the position of the next one."""
+    first_unlogged: int = 0
+    """The position of the first call that is not logged."""
+    first_unanswered: int = 0
+    """The position of the first call that has no result."""
     aborted: bool = False
     pair: int | None = None
     """The call that was logged after the abort, and whose result has to follow at once."""
@@ -75,7 +77,6 @@ def enter(ledger: Ledger, one: Event) -> Ledger:
         return ledger
     track = ledger.tracks[one.pos]
     pair = ledger.pair
-    results = ledger.results
     match one.name:
         case EventName.CALL_LOGGED:
             track = replace(track, logged=-1 if one.log_seq is None else one.log_seq)
@@ -85,11 +86,15 @@ def enter(ledger: Ledger, one: Event) -> Ledger:
         case EventName.BODY_SETTLED:
             track = replace(track, running=False, ended=one.how)
         case EventName.RESULT_LOGGED:
-            track = replace(track, answer=one.outcome)
+            track = replace(track, answered=True)
             pair = None
-            results += 1
     tracks = ledger.tracks[: one.pos] + (track,) + ledger.tracks[one.pos + 1 :]
-    return replace(ledger, tracks=tracks, pair=pair, results=results)
+    unlogged, unanswered = ledger.first_unlogged, ledger.first_unanswered
+    while unlogged < len(tracks) and tracks[unlogged].logged is not None:
+        unlogged += 1
+    while unanswered < len(tracks) and tracks[unanswered].answered:
+        unanswered += 1
+    return replace(ledger, tracks=tracks, pair=pair, first_unlogged=unlogged, first_unanswered=unanswered)
 
 
 # -- the three kinds ----------------------------------------------------------------------------
@@ -202,7 +207,7 @@ def pairing(ledger: Ledger, one: Event) -> Finding:
     if one.name is EventName.RESULT_LOGGED:
         if one.pos is None or not _known(ledger, one.pos):
             return ("SCD-10", "answers no call", () if one.pos is None else (one.pos,))
-        if ledger.tracks[one.pos].answer is not None:
+        if ledger.tracks[one.pos].answered:
             return ("SCD-10", "answered twice", (one.pos,))
     if one.name is EventName.BATCH_CLOSED:
         missing = unanswered(ledger)
@@ -219,9 +224,8 @@ def model_order(ledger: Ledger, one: Event) -> Finding:
     """
     if one.name is not EventName.RESULT_LOGGED or one.pos is None or not _known(ledger, one.pos):
         return None
-    earlier = [p for p in range(one.pos) if ledger.tracks[p].answer is None]
-    if earlier:
-        return ("SCD-6", "answered before an earlier call", (one.pos, earlier[0]))
+    if ledger.first_unanswered < one.pos:
+        return ("SCD-6", "answered before an earlier call", (one.pos, ledger.first_unanswered))
     return None
 
 
@@ -273,9 +277,8 @@ def start_order(ledger: Ledger, one: Event) -> Finding:
         return ("SCD-1", "logged a call that was not announced", ())
     if ledger.tracks[one.pos].logged is not None:
         return ("SCD-1", "logged twice", (one.pos,))
-    earlier = [p for p in range(one.pos) if ledger.tracks[p].logged is None]
-    if earlier:
-        return ("SCD-1", "started before an earlier call", (one.pos, earlier[0]))
+    if ledger.first_unlogged < one.pos:
+        return ("SCD-1", "started before an earlier call", (one.pos, ledger.first_unlogged))
     return None
 
 
@@ -312,7 +315,7 @@ def exclusivity(ledger: Ledger, one: Event) -> Finding:
     for position, track in enumerate(ledger.tracks):
         if position == one.pos:
             continue
-        open_call = track.bodies > 0 and track.answer is None
+        open_call = track.bodies > 0 and not track.answered
         if open_call and (ledger.announced[position].mode is Mode.EXCLUSIVE or own is Mode.EXCLUSIVE):
             return ("SCD-5", "overlaps an exclusive call", (one.pos, position))
     return None
@@ -329,7 +332,7 @@ def body_once(ledger: Ledger, one: Event) -> Finding:
     track = ledger.tracks[one.pos]
     if track.running:
         return ("DSP-5", "two bodies of one call", (one.pos,))
-    if track.answer is not None:
+    if track.answered:
         return ("SCD-11", "body after its result", (one.pos,))
     return None
 
@@ -459,7 +462,7 @@ def nothing_after_the_end(ledger: Ledger, one: Event) -> Finding:
 
 def unanswered(ledger: Ledger) -> tuple[int, ...]:
     """The positions of the calls that have no result."""
-    return tuple(p for p, track in enumerate(ledger.tracks) if track.answer is None)
+    return tuple(p for p, track in enumerate(ledger.tracks) if not track.answered)
 
 
 def settled(ledger: Ledger) -> Broken | None:
@@ -501,7 +504,7 @@ def abort_finds_a_body(ledger: Ledger, one: Event) -> bool:
 def abort_finds_a_success(ledger: Ledger, one: Event) -> bool:
     """A success that is turned into ABORTED although its body is over."""
     return one.name is EventName.SIGNAL_ABORTED and any(
-        track.ended is How.RETURNED and track.answer is None for track in ledger.tracks
+        track.ended is How.RETURNED and not track.answered for track in ledger.tracks
     )
 
 

@@ -50,7 +50,16 @@ class LogError(GnomonError):
 
 
 class LogCorrupt(LogError):
-    """A record before the last one is damaged; what the file holds was left as it is."""
+    """A record before the last one is damaged; what the file holds was left as it is.
+
+    `line` is the number of the damaged line, from 1; `whole` is the number of bytes before it, all of
+    them whole records.
+    """
+
+    def __init__(self, message: str, *, line: int, whole: int) -> None:
+        super().__init__(message)
+        self.line = line
+        self.whole = whole
 
 
 class Aborted(Exception):

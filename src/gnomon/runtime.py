@@ -60,8 +60,9 @@ class Runtime:
         `signal` aborts, or the calling task is cancelled, nothing more is started, what runs is
         awaited, and every call still gets its result (SCD-8, PY-3); after a cancellation it goes on.
 
-        Raises `ConfigError` for a pool of no slots, `LogError` where the session cannot be written,
-        and KeyboardInterrupt. A failing tool is a result, never an exception.
+        Raises `ConfigError` for a pool of no slots and for a session whose batch is open, `LogError`
+        where the session cannot be written, and KeyboardInterrupt. A failing tool is a result, never
+        an exception.
         """
         bound = self._max_parallel if max_parallel is None else _positive(max_parallel)
         if not calls:
@@ -114,17 +115,25 @@ class _Journal:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._turn, self._step, self._owns = _open_step(session)
+        last = _Step.last_of(session)
+        if last.is_open and last.started and last.answered < (last.announced or 0):
+            raise ConfigError(
+                "the session has an open batch already; run it to its end, or repair it (PY-10)"
+            )
+        self._owns = not last.is_open
+        self._announces = self._owns or last.announced is None or last.answered > 0
+        self._turn, self._step = (last.turn, last.step) if last.is_open else (last.turn + 1, 0)
         self._cites: dict[int, int] = {}
 
     def _append(self, kind: str, **data: Any) -> int:
         return self._session.append(Record(kind, {"turn": self._turn, "step": self._step, **data}))
 
     def open(self, calls: Sequence[ToolCall]) -> None:
-        if not self._owns:
+        if self._owns:
+            self._session.append(Record("turn/start", {"turn": self._turn}))
+            self._append("step/start")
+        if not self._announces:
             return
-        self._session.append(Record("turn/start", {"turn": self._turn}))
-        self._append("step/start")
         announced = [{"callId": one.id, "name": one.name, "arguments": one.arguments} for one in calls]
         self._append("assistant/calls", calls=announced)
 
@@ -147,15 +156,34 @@ class _Journal:
         self._session.append(Record("turn/end", {"turn": self._turn, "reason": reason}))
 
 
-def _open_step(session: Session) -> tuple[int, int, bool]:
-    """The open turn and step of a session, or new ones, and whether they are new."""
-    turn, step, is_open = -1, 0, False
-    for record in session.records():
-        match record.type:
-            case "turn/start":
-                turn = record.data["turn"]
-            case "step/start":
-                step, is_open = record.data["step"], True
-            case "step/end" | "turn/end":
-                is_open = False
-    return (turn, step, False) if is_open else (turn + 1, 0, True)
+@dataclass(slots=True)
+class _Step:
+    """The last turn and step of a session, and what of it is still open."""
+
+    turn: int = -1
+    step: int = 0
+    is_open: bool = False
+    announced: int | None = None
+    started: int = 0
+    answered: int = 0
+
+    @classmethod
+    def last_of(cls, session: Session) -> _Step:
+        """Read it from the session's records."""
+        found = cls()
+        for record in session.records():
+            match record.type:
+                case "turn/start":
+                    found.turn = record.data["turn"]
+                case "step/start":
+                    found = cls(found.turn, record.data["step"], True)
+                case "assistant/calls":
+                    found.announced = len(record.data["calls"])
+                    found.started = found.answered = 0
+                case "tool/call":
+                    found.started += 1
+                case "tool/result":
+                    found.answered += 1
+                case "step/end" | "turn/end":
+                    found.is_open = False
+        return found

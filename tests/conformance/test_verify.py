@@ -265,7 +265,7 @@ def test_a_record_that_is_nested_too_deeply(judge: Any) -> None:
     # The runtime writes no such record, but somebody may, and seal it well.
     kind, data = b'"my/own"', b'{"a":%s}' % (b"[" * 50_000 + b"]" * 50_000)
     line = b'{"seq":0,"crc":"%08x","type":%s,"data":%s}\n' % (zlib.crc32(kind + data), kind, data)
-    assert judge(line) == (2, ["cannot be judged: a record is nested too deeply to be read"])
+    assert judge(line) == (2, ["cannot be judged: record 0 is nested too deeply to be read"])
 
 
 def test_every_cut_of_a_message_list_is_found() -> None:

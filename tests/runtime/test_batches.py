@@ -15,6 +15,7 @@ from gnomon import (
     BatchResult,
     ConfigError,
     MemorySession,
+    Record,
     RegistrationError,
     Runtime,
     ToolCall,
@@ -352,3 +353,39 @@ def test_the_schemas_that_the_model_is_sent() -> None:
     removal()
     removal()
     assert made.schemas() == []
+
+
+ONE = [call("add", '{"a": 1}')]
+ANNOUNCED = {"callId": "c", "name": "add", "arguments": '{"a": 1}'}
+
+
+@both
+def test_an_open_step_of_the_owner_is_used_and_left_open(backend: str) -> None:
+    session = MemorySession()
+    session.append(Record("turn/start", {"turn": 4}))
+    session.append(Record("step/start", {"turn": 4, "step": 2}))
+    session.append(Record("assistant/calls", {"turn": 4, "step": 2, "calls": [ANNOUNCED]}))
+    on(backend, lambda: runtime().run_batch(ONE, session=session))
+    records = list(session.records())
+    assert [one.type for one in records[3:]] == ["tool/call", "tool/result"]
+    assert (records[3].data["turn"], records[3].data["step"]) == (4, 2)
+
+
+@both
+def test_each_batch_of_a_session_gets_a_turn_of_its_own(backend: str) -> None:
+    session = MemorySession()
+    for _ in range(2):
+        on(backend, lambda: runtime().run_batch(ONE, session=session))
+    assert [one.data["turn"] for one in session.records() if one.type == "turn/start"] == [0, 1]
+
+
+@both
+def test_a_session_whose_batch_is_open_takes_no_other(backend: str) -> None:
+    session = MemorySession()
+    session.append(Record("turn/start", {"turn": 0}))
+    session.append(Record("step/start", {"turn": 0, "step": 0}))
+    session.append(Record("assistant/calls", {"turn": 0, "step": 0, "calls": [ANNOUNCED]}))
+    session.append(Record("tool/call", {"turn": 0, "step": 0, **ANNOUNCED}))
+    with pytest.raises(ConfigError, match="PY-10"):
+        on(backend, lambda: runtime().run_batch(ONE, session=session))
+    assert len(list(session.records())) == 4

@@ -73,6 +73,8 @@ def _decode(line: bytes, seq: int, crc: int) -> tuple[StoredRecord, int] | None:
         name, fields = json.loads(kind), json.loads(data)
     except ValueError:
         return None
+    except RecursionError:
+        raise LogError(f"record {seq} is nested too deeply to be read") from None
     if not isinstance(name, str) or not isinstance(fields, dict):
         return None
     return StoredRecord(seq, name, fields), crc
@@ -81,7 +83,8 @@ def _decode(line: bytes, seq: int, crc: int) -> tuple[StoredRecord, int] | None:
 def read_log_bytes(content: bytes, name: str = "log") -> LogContent:
     """Read the bytes of a log; drop a torn last record, refuse any other damage.
 
-    Raises `LogCorrupt`, with the number of the damaged line, where records follow that line.
+    Raises `LogCorrupt`, with the number of the damaged line, where records follow that line, and
+    `LogError` for a whole record that cannot be read.
     """
     records: list[StoredRecord] = []
     crc = start = 0
@@ -92,8 +95,11 @@ def read_log_bytes(content: bytes, name: str = "log") -> LogContent:
         found = _decode(content[start:end], len(records), crc)
         if found is None:
             if content.find(b"\n", end + 1) >= 0 or content[end + 1 :].strip(b"\0"):
+                line = len(records) + 1
                 raise LogCorrupt(
-                    f"{name}, line {len(records) + 1}: the record is damaged, and others follow it (LOG-3)"
+                    f"{name}, line {line}: the record is damaged, and others follow it (LOG-3)",
+                    line=line,
+                    whole=start,
                 )
             return LogContent(tuple(records), crc, start, content[start:])
         record, crc = found

@@ -6,10 +6,7 @@ open. Results are paired by what they cite. Records of a type that is not known 
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
-
-from gnomon.errors import LogCorrupt
+from gnomon.errors import LogCorrupt, LogError
 from gnomon.session import LogContent, StoredRecord, read_log_bytes
 from gnomon_check.explain import CameFirst, InputEnds
 from gnomon_check.trace import shapes
@@ -55,30 +52,14 @@ def read_own_log(content: bytes) -> Reading:
     )
 
 
-def _read(content: bytes) -> LogContent:
-    try:
-        return read_log_bytes(content)
-    except RecursionError:
-        raise Unjudgeable("a record is nested too deeply to be read") from None
-
-
 def _whole_records(content: bytes) -> tuple[LogContent, int | None]:
     """The records before the first damage, and the line of that damage, counted from 1."""
     try:
-        return _read(content), None
-    except LogCorrupt:
-        pass
-    ends = [found.end() for found in re.finditer(b"\n", content)]
-
-    def damaged_within(lines: int) -> bool:
-        try:
-            return len(_read(content[: ends[lines - 1]]).records) < lines
-        except LogCorrupt:
-            return True
-
-    before = bisect_left(range(1, len(ends) + 1), True, key=damaged_within)
-    # Where nothing follows it, a damaged record counts as torn, and those before it are answered.
-    return _read(content[: ends[before]]), before + 1
+        return read_log_bytes(content), None
+    except LogCorrupt as damage:
+        return read_log_bytes(content[: damage.whole]), damage.line
+    except LogError as error:
+        raise Unjudgeable(str(error)) from None
 
 
 def _read_record(record: StoredRecord, reader: Assembler) -> None:
