@@ -19,7 +19,14 @@ PAGES = [ROOT / "README.md", ROOT / "spec" / "README.md", *sorted((ROOT / "docs"
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 # `make test` would run this test again: it gets one short test to run instead of all.
-ENVIRONMENT = {**os.environ, "ARGS": "tests/spec/test_kernel.py", "COLUMNS": "300", "NO_COLOR": "1"}
+# The variables of a make that runs the tests would change what a make within them prints.
+_OF_MAKE = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+ENVIRONMENT = {
+    **{name: value for name, value in os.environ.items() if name not in _OF_MAKE},
+    "ARGS": "tests/spec/test_kernel.py",
+    "COLUMNS": "300",
+    "NO_COLOR": "1",
+}
 
 
 def blocks(kind: str) -> list[tuple[str, str]]:
