@@ -10,6 +10,11 @@ overlap others stands alone. When the caller aborts, nothing more is started,
 what runs is awaited, and every call still gets its one result. When the runtime
 itself fails, nothing is invented: a call without a genuine result stays without.
 
+Whether a call may overlap others is asked of the live registry, immediately
+before it would start. So a body or a hook may change it until then, and not
+after. The lane asks while it *fills* the pool: after each start, and after each
+settlement that it notices. The first call that may not join stops the filling.
+
 Each transition here comes with the function that says why it is refused. The
 lane has *moves of its own* (start, begin to commit, skip, close, ...); the
 rest (what prepare answers, when a body settles, an abort) comes from around it.
@@ -17,11 +22,13 @@ rest (what prepare answers, when a body settles, an abort) comes from around it.
 
 from __future__ import annotations
 
-from gnomon_spec.cancellation import cancelled_outcome
+from functools import cache
+from typing import NamedTuple
+
+from gnomon_spec.cancellation import cancellation_code
 from gnomon_spec.kernel import NotEnabled, Refused, Step, clause
 from gnomon_spec.vocabulary import (
     Announced,
-    Batch,
     Call,
     Code,
     Event,
@@ -40,6 +47,26 @@ from gnomon_spec.vocabulary import (
     call,
     event,
 )
+
+
+class Batch(NamedTuple):
+    """The state of a batch between two steps.
+
+    `next_start` is the position of the first call that has not started;
+    `committed` that of the first call whose result is not logged. `stopped` says
+    that the filling has stopped at `next_start`: the lane has asked that call's
+    mode, and asks again only at the next filling.
+    """
+
+    calls: tuple[Call, ...]
+    max_parallel: int
+    lane: Lane = Lane.FREE
+    next_start: int = 0
+    committed: int = 0
+    aborted: bool = False
+    failed: bool = False
+    stopped: bool = False
+
 
 Stepped = Step[Batch, Event]
 
@@ -91,7 +118,9 @@ def _change(
     committed: int | None = None,
     aborted: bool = False,
     failed: bool = False,
+    stopped: bool = False,
 ) -> Batch:
+    """The batch with some fields changed. What is not said to leave the filling stopped ends that."""
     return Batch(
         batch.calls if calls is None else calls,
         batch.max_parallel,
@@ -100,7 +129,16 @@ def _change(
         batch.committed if committed is None else committed,
         batch.aborted or aborted,
         batch.failed or failed,
+        stopped,
     )
+
+
+@cache
+def _seen(
+    name: EventName, position: int | None = None, outcome: Outcome | None = None, how: How | None = None
+) -> Event:
+    """The event of that name, for the call at `position`."""
+    return event(Event(name, position, outcome=outcome, how=how))
 
 
 def _demand(refused: Refused | None) -> None:
@@ -140,17 +178,52 @@ def open_batch(modes: tuple[Mode, ...], max_parallel: int, call_ids: tuple[str, 
     return Step(Batch(tuple(call(mode) for mode in modes), max_parallel), (opened,))
 
 
-@clause("SCD-2")
+@clause("SCD-2", "SCD-16")
 def mode_of(answer: object, *, visible: bool, arguments_fit: bool) -> Mode:
     """Say what a classifier's answer makes of a call.
 
-    SCD-2  A call MUST be parallel only if its visible definition's classifier,
-           given arguments that fit, answers exactly true. Everything else
-           (missing, hidden, raising, truthy but not true) is exclusive.
+    SCD-2   A call MUST be parallel only if its visible definition's classifier,
+            given arguments that fit, answers exactly true. Everything else
+            (missing, hidden, raising, truthy but not true) is exclusive.
+    SCD-16  A classifier MUST be pure, and calls that it lets overlap MUST NOT
+            change what they share. Nobody checks that: it may be asked several
+            times, and its answer is taken.
     """
     if visible and arguments_fit and answer is True:
         return Mode.PARALLEL  # SCD-2
     return Mode.EXCLUSIVE
+
+
+@clause("SCD-2", "SCD-3")
+def refuse_reclassify(batch: Batch, position: int) -> Refused | None:
+    """Say why the mode of the call may not change now, or nothing.
+
+    SCD-3  A call that has started MUST stay as it is.
+    """
+    refused = _refuse_ended(batch)
+    if refused is not None:
+        return refused
+    if not 0 <= position < len(batch.calls):
+        return Refused("SCD-13", f"the batch has no call {position}")
+    if batch.calls[position].phase is Phase.SYNTHETIC:
+        return Refused("SCD-8", f"call {position} has been answered without having started")
+    if batch.calls[position].phase is not Phase.ANNOUNCED:
+        return Refused("SCD-3", f"call {position} has started, and stays as it is")
+    return None
+
+
+@clause("SCD-2", "SCD-3")
+def reclassify(batch: Batch, position: int, mode: Mode) -> Stepped:
+    """Change what the live registry makes of a call. Nothing is seen of it before it would start.
+
+    SCD-2  A tool that is hidden or removed meanwhile MUST make its calls
+           exclusive.
+    SCD-3  The lane MUST NOT learn of it before it asks: a filling that has
+           stopped stays stopped until the next one.
+    """
+    _demand(refuse_reclassify(batch, position))
+    changed = _with(batch, position, call(mode))
+    return Step(_change(batch, calls=changed, stopped=batch.stopped))  # SCD-3
 
 
 # -- starting a call ----------------------------------------------------------------------------
@@ -192,9 +265,14 @@ def refuse_start(batch: Batch, position: int) -> Refused | None:
 def refuse_overlap(batch: Batch, position: int) -> Refused | None:
     """Say why the call at `position` may not join those that run, or nothing.
 
-    SCD-3  The head of what is left runs whatever its mode; a further call
-           joins only while it is parallel and those that run are.
+    SCD-3  The head of what is left MUST run whatever its mode; a further call
+           MUST join only if it is parallel immediately before it would start,
+           and if the head was when it started. One that is not MUST stop the
+           filling.
     SCD-5  An exclusive call MUST overlap nothing.
+
+    *Why the call before it speaks for the head.*  It is the head, or it has
+    joined: then it is parallel, and so was the head.
     """
     if stands_at_head(batch, position):
         return None  # SCD-3
@@ -202,7 +280,37 @@ def refuse_overlap(batch: Batch, position: int) -> Refused | None:
         return Refused("SCD-5", f"call {position} is exclusive, and calls before it are not committed")
     if position > 0 and batch.calls[position - 1].mode is not Mode.PARALLEL:
         return Refused("SCD-5", f"call {position - 1} is exclusive, and it is not committed")
+    if batch.stopped:
+        return Refused("SCD-3", f"call {position} stopped the filling, and is asked again at the next")
     return None
+
+
+@clause("SCD-3")
+def refuse_stop(batch: Batch, position: int) -> Refused | None:
+    """Say why the filling does not stop at the call now, or nothing.
+
+    SCD-3  The first call that is not parallel MUST stop the filling. Where
+           something else keeps it from starting, it is not asked.
+    """
+    if not 0 <= position < len(batch.calls):
+        return Refused("SCD-13", f"the batch has no call {position}")
+    if refuse_start(batch, position) is None:
+        return Refused("SCD-3", f"call {position} may start, so the filling goes on")
+    if batch.stopped:
+        return Refused("SCD-3", f"the filling has stopped at call {position} already")
+    as_parallel = _change(batch, calls=_with(batch, position, call(Mode.PARALLEL)))
+    return refuse_start(as_parallel, position)
+
+
+@clause("SCD-3")
+def stop(batch: Batch, position: int) -> Stepped:
+    """Stop the filling at a call that may not join: it is asked again at the next filling.
+
+    SCD-3  It MUST be asked again at every later filling: those are after the
+           next settlement that the lane notices, and after the next commit.
+    """
+    _demand(refuse_stop(batch, position))
+    return Step(_change(batch, stopped=True))
 
 
 @clause("SCD-1")
@@ -214,7 +322,7 @@ def start(batch: Batch, position: int) -> Stepped:
     """
     _demand(refuse_start(batch, position))
     started = _with(batch, position, call(batch.calls[position].mode, Phase.PREPARING))
-    logged = event(Event(EventName.CALL_LOGGED, position))  # SCD-1
+    logged = _seen(EventName.CALL_LOGGED, position)  # SCD-1
     return Step(_change(batch, calls=started, lane=Lane.PREPARING, next_start=position + 1), (logged,))
 
 
@@ -295,8 +403,8 @@ def body_started(batch: Batch, position: int) -> Stepped:
     _demand(refuse_body(batch, position))
     running = call(batch.calls[position].mode, Phase.RUNNING, None, True, body_invoked=True)  # DSP-5
     return Step(
-        _change(batch, calls=_with(batch, position, running)),
-        (event(Event(EventName.BODY_STARTED, position)),),
+        _change(batch, calls=_with(batch, position, running), stopped=batch.stopped),
+        (_seen(EventName.BODY_STARTED, position),),
     )
 
 
@@ -337,12 +445,13 @@ def dispatch_settled(batch: Batch, position: int, answer: ResultAnswer, how: How
     """
     _demand(refuse_dispatched(batch, position, answer))
     one = batch.calls[position]
-    seen = (event(Event(EventName.BODY_SETTLED, position, how=how)),) if one.body_invoked else ()
+    seen = (_seen(EventName.BODY_SETTLED, position, how=how),) if one.body_invoked else ()
     return Step(
         _change(
             batch,
             calls=_with(batch, position, _settled(one, answer)),
             failed=isinstance(answer, Fault),  # SCD-9
+            stopped=batch.stopped and not isinstance(answer, Fault),
         ),
         seen,
     )
@@ -359,12 +468,13 @@ def refuse_notice(batch: Batch, position: int) -> Refused | None:
     return None
 
 
-@clause("SCD-4")
+@clause("SCD-3", "SCD-4")
 def notice(batch: Batch, position: int) -> Stepped:
     """Notice that a call has settled: its slot is free again.
 
     SCD-4  A settled call that waits for its commit MUST NOT count as in
            flight, once the lane has noticed it. When it does so is free.
+    SCD-3  The lane then MUST fill the pool again.
     """
     _demand(refuse_notice(batch, position))
     one = batch.calls[position]
@@ -407,12 +517,15 @@ def begin_commit(batch: Batch, position: int) -> Stepped:
     return Step(_change(batch, lane=Lane.COMMITTING))
 
 
-@clause("SCD-6", "PST-8")
+@clause("SCD-6", "FIN-1", "PST-8", "CAN-2", "CAN-7")
 def refuse_committed(batch: Batch, position: int, answer: Outcome | Fault) -> Refused | None:
     """Say why the commit of the call may not end with `answer`, or nothing.
 
+    FIN-1  Finishing MUST keep the result, but for an error of its own making.
     PST-8  A success that is committed while the caller has aborted MUST become
            what the table of cancellation says.
+    CAN-2  A cancellation MUST say truly whether the body ran.
+    CAN-7  An error MUST be kept as it is when the caller aborts.
     """
     visiting = batch.lane is Lane.COMMITTING and position == batch.committed
     if not visiting:
@@ -424,17 +537,19 @@ def refuse_committed(batch: Batch, position: int, answer: Outcome | Fault) -> Re
         return Refused("SCD-6", f"call {position} visits post-execute before it is committed")
     if isinstance(answer, Fault) or one.outcome is None:
         return None
-    if not visiting and answer != one.outcome:
+    if not visiting and answer.code not in (one.outcome.code, Code.INVALID_TOOL_OUTPUT):
         return Refused("FIN-1", f"call {position} has its result already")
     if not answer.is_error and one.outcome.is_error:
         return Refused("PST-3", f"the error of call {position} does not become a success")
     if not answer.is_error and batch.aborted:
         return Refused("PST-8", f"the caller has aborted, so call {position} does not end in a success")
-    if answer.code not in (Code.ABORTED, Code.ABORTED_BEFORE_DISPATCH) or answer == one.outcome:
+    if answer.code == one.outcome.code or answer.code not in (Code.ABORTED, Code.ABORTED_BEFORE_DISPATCH):
         return None
     if not batch.aborted:
         return Refused("CAN-2", f"nobody aborted, so call {position} is not cancelled")
-    if answer != cancelled_outcome(one.outcome, one.body_invoked):
+    if one.outcome.is_error:
+        return Refused("CAN-7", f"call {position} has an error of its own, and keeps it")
+    if answer.code != cancellation_code(one.body_invoked):
         return Refused("CAN-2", f"{answer.code} does not say what happened to call {position}")
     return None
 
@@ -451,7 +566,7 @@ def committed(batch: Batch, position: int, answer: Outcome | Fault) -> Stepped:
         lost = call(one.mode, Phase.LOST, None, one.in_flight, one.body_invoked)
         return Step(_change(batch, calls=_with(batch, position, lost), lane=Lane.DRAINING, failed=True))
     done = call(one.mode, Phase.COMMITTED, answer, one.in_flight, one.body_invoked)
-    logged = event(Event(EventName.RESULT_LOGGED, position, outcome=answer))  # SCD-6
+    logged = _seen(EventName.RESULT_LOGGED, position, outcome=answer)  # SCD-6
     return Step(
         _change(batch, calls=_with(batch, position, done), lane=Lane.FREE, committed=position + 1),
         (logged,),
@@ -468,7 +583,7 @@ def abort(batch: Batch) -> Stepped:
     if refused is None and batch.aborted:
         refused = Refused("CAN-1", "the caller has aborted already")
     _demand(refused)
-    return Step(_change(batch, aborted=True), (event(Event(EventName.SIGNAL_ABORTED)),))
+    return Step(_change(batch, aborted=True), (_seen(EventName.SIGNAL_ABORTED),))
 
 
 @clause("SCD-8", "SCD-9")
@@ -507,8 +622,8 @@ def skip(batch: Batch, position: int) -> Stepped:
     outcome = Outcome(Code.ABORTED_BEFORE_DISPATCH)
     skipped = _with(batch, position, call(batch.calls[position].mode, Phase.SYNTHETIC, outcome))
     pair = (
-        event(Event(EventName.CALL_LOGGED, position)),
-        event(Event(EventName.RESULT_LOGGED, position, outcome=outcome)),
+        _seen(EventName.CALL_LOGGED, position),
+        _seen(EventName.RESULT_LOGGED, position, outcome=outcome),
     )
     return Step(_change(batch, calls=skipped, committed=position + 1), pair)  # SCD-8
 
@@ -539,7 +654,7 @@ def refuse_close(batch: Batch) -> Refused | None:
 def close(batch: Batch) -> Stepped:
     """Let the batch return."""
     _demand(refuse_close(batch))
-    return Step(_change(batch, lane=Lane.RETURNED), (event(Event(EventName.BATCH_CLOSED)),))
+    return Step(_change(batch, lane=Lane.RETURNED), (_seen(EventName.BATCH_CLOSED),))
 
 
 @clause("SCD-9")
@@ -581,4 +696,4 @@ def raise_failure(batch: Batch) -> Stepped:
            result MUST stay without one.
     """
     _demand(refuse_raise(batch))
-    return Step(_change(batch, lane=Lane.RAISED), (event(Event(EventName.BATCH_FAILED)),))
+    return Step(_change(batch, lane=Lane.RAISED), (_seen(EventName.BATCH_FAILED),))

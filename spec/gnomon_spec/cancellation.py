@@ -37,7 +37,7 @@ def cancelled_outcome(outcome: Outcome, body_invoked: bool) -> Outcome:
     """
     if outcome.is_error:
         return outcome  # CAN-7
-    return Outcome(cancellation_code(body_invoked))  # CAN-5, CAN-6
+    return Outcome(cancellation_code(body_invoked), contexts=outcome.contexts)  # CAN-5, CAN-6
 
 
 @clause("CAN-1")

@@ -1,20 +1,155 @@
-"""DSP: the body stage of a call, and what its end means.
+"""DSP, OUT, TMO: how a call is dispatched, and what its end means.
 
-At the body stage, and not earlier, the runtime looks three times: has the
+Wrappers stand around the body: a timeout, a retry, a measurement. Innermost is
+the *body stage*. There, and not earlier, the runtime looks three times: has the
 signal aborted, is there such a tool now, do the arguments fit what it
-publishes? Only then the body runs. Whatever the body does after that is an
-answer: a value, an error of its own, or the end of an interruption.
+publishes? Only then the body runs. Whatever it does after that is an answer: a
+value, an error of its own, or the end of an interruption.
+
+A wrapper may put a signal of its own in place of the caller's; at the body
+stage the two are fused, so that neither can take the other away. It may run the
+rest again, or write a result itself; then that result is checked like the
+body's.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gnomon_spec.cancellation import cancellation_code
-from gnomon_spec.kernel import clause
+from gnomon_spec import waterfall
+from gnomon_spec.cancellation import cancellation_code, outcome_under
+from gnomon_spec.kernel import NotEnabled, Refused, Step, clause
 from gnomon_spec.schemas import violations
 from gnomon_spec.values import Json
-from gnomon_spec.vocabulary import Code, Fault, Outcome, PostResult, ResultAnswer
+from gnomon_spec.vocabulary import (
+    Answer,
+    AuthoredFailure,
+    AuthoredSuccess,
+    Code,
+    Event,
+    EventName,
+    ExecuteDecision,
+    Execution,
+    Failed,
+    Fault,
+    How,
+    Malformed,
+    Outcome,
+    OwnSignal,
+    PostResult,
+    ResultAnswer,
+    Stage,
+    event,
+)
+
+Stepped = Step[Execution, Event]
+EXECUTE = "execute"
+
+# -- entering -----------------------------------------------------------------------------------
+
+
+@clause("DSP-1", "TMO-1")
+def begin(execution: Execution) -> Stepped:
+    """Begin to dispatch a prepared call.
+
+    DSP-1  Wrappers MUST nest in order; innermost is the body stage.
+    TMO-1  The timeout MUST be a wrapper that fuses a deadline into the signal, the
+           first one; the timeout is read here.
+    """
+    if execution.stage is not Stage.PREPARED:
+        raise NotEnabled(Refused("DSP-1", "the call is not prepared"))
+    entered = replace(
+        execution, stage=Stage.EXECUTE, frames=waterfall.entered(execution.setup.wrappers)
+    )  # DSP-1, TMO-1
+    told = (_entered(0),) if entered.frames else ()
+    return Step(entered, told)
+
+
+def refuse_wrapper(execution: Execution, listener: int) -> Refused | None:
+    """Say why a wrapper may do nothing now, or nothing."""
+    if execution.stage not in (Stage.EXECUTE, Stage.BODY):
+        return Refused("DSP-1", "the call is not being dispatched")
+    return waterfall.refuse_decide(execution.frames, listener)
+
+
+@clause("DSP-1")
+def wrapper_delegates(execution: Execution, listener: int) -> Stepped:
+    """Let a wrapper call `next()`.
+
+    DSP-1  Calling it again (a retry) MUST run the whole rest of the chain again.
+    """
+    refused = refuse_wrapper(execution, listener)
+    if refused is None:
+        refused = waterfall.refuse_delegate(execution.frames, listener)
+    if refused is not None:
+        raise NotEnabled(refused)
+    frames = waterfall.delegated(execution.frames, listener, execution.setup.wrappers)
+    told: tuple[Event, ...] = (event(Event(EventName.POLICY_DELEGATED, 0, where=EXECUTE, listener=listener)),)
+    inner = waterfall.running(frames)
+    if inner is not None:
+        told = (*told, _entered(inner))
+    return Step(replace(execution, frames=frames), told)
+
+
+# -- signals ------------------------------------------------------------------------------------
+
+
+@clause("CRE-5")
+def sets_signal(execution: Execution, listener: int, aborted: bool = False) -> Stepped:
+    """Let a wrapper put a signal of its own in place.
+
+    CRE-5  Only a wrapper MUST be able to replace the signal, from its start until
+           it settles; what stands when the body stage is reached counts.
+    """
+    refused = refuse_wrapper(execution, listener)
+    if refused is None and waterfall.running(execution.frames) != listener:
+        refused = Refused("CRE-5", f"wrapper {listener} is not running")
+    if refused is not None:
+        raise NotEnabled(refused)
+    return Step(replace(execution, own=OwnSignal.ABORTED if aborted else OwnSignal.SET))  # CRE-5
+
+
+@clause("CAN-4")
+def own_signal_aborts(execution: Execution) -> Stepped:
+    """Abort the signal that a wrapper has put in place.
+
+    CAN-4  That MUST count for the body and its result only: the caller is not
+           aborted, the batch goes on.
+    """
+    if execution.own is not OwnSignal.SET:
+        raise NotEnabled(Refused("CAN-4", "no wrapper has put a signal in place that could abort"))
+    told = (event(Event(EventName.SIGNAL_ABORTED, what="own")),)
+    return Step(replace(execution, own=OwnSignal.ABORTED), told)  # CAN-4
+
+
+@clause("TMO-2", "TMO-4")
+def deadline_passes(execution: Execution) -> Stepped:
+    """Let the deadline of the call's timeout pass.
+
+    TMO-2  If an outer abort came first, the deadline MUST NOT count.
+    TMO-4  The clock MUST run from entering the wrapper.
+    """
+    if not execution.setup.timeout or execution.stage not in (Stage.EXECUTE, Stage.BODY):
+        raise NotEnabled(Refused("TMO-4", "no deadline runs"))
+    if execution.aborted or execution.deadline:
+        raise NotEnabled(Refused("TMO-2", "an abort or the deadline came before"))
+    told = (event(Event(EventName.SIGNAL_ABORTED, what="deadline")),)
+    return Step(replace(execution, deadline=True), told)  # TMO-2, TMO-4
+
+
+@clause("DSP-2", "CAN-3")
+def signal_aborted(execution: Execution) -> bool:
+    """Say whether the signal of the body has aborted.
+
+    DSP-2  The caller signal and the one that the wrappers left MUST be fused:
+           either aborting aborts the body's.
+    CAN-3  No wrapper MUST be able to detach the caller's abort from a body.
+    """
+    own = execution.own is OwnSignal.ABORTED and (execution.fused or execution.stage is Stage.EXECUTE)
+    return execution.aborted or execution.deadline or own  # DSP-2, CAN-3
+
+
+# -- the body stage -----------------------------------------------------------------------------
 
 
 @clause("DSP-3", "DSP-4", "DSP-8", "ARG-3", "SCH-8")
@@ -31,21 +166,98 @@ def before_the_body(
     DSP-8  Arguments that do not fit MUST give INVALID_ARGS, and the body does
            not run.
     ARG-3  So MUST text that is not JSON: it arrives here as a string.
+    SCH-8  What is published MUST be what is enforced.
     """
+    fit = parameters is not None and not violations(parameters, arguments)  # SCH-8
+    instead = _instead_of_body(aborted, parameters is not None, fit, body_invoked)
+    return None if instead is None else PostResult(instead)
+
+
+def _instead_of_body(aborted: bool, found: bool, fit: bool, body_invoked: bool) -> Outcome | None:
     if aborted:
-        return PostResult(Outcome(cancellation_code(body_invoked)))  # DSP-3
-    if parameters is None:
-        return PostResult(Outcome(Code.UNKNOWN_TOOL))  # DSP-4
-    if violations(parameters, arguments):
-        return PostResult(Outcome(Code.INVALID_ARGS))  # DSP-8, ARG-3
+        return Outcome(cancellation_code(body_invoked))  # DSP-3
+    if not found:
+        return Outcome(Code.UNKNOWN_TOOL)  # DSP-4
+    if not fit:
+        return Outcome(Code.INVALID_ARGS)  # DSP-8, ARG-3
     return None
+
+
+def refuse_body_stage(execution: Execution) -> Refused | None:
+    """Say why the body stage is not reached now, or nothing."""
+    if execution.stage is not Stage.EXECUTE:
+        return Refused("DSP-1", "the call is not being dispatched")
+    if waterfall.running(execution.frames) is not None:
+        return Refused("DSP-1", "a wrapper has not called next()")
+    return None
+
+
+@clause("DSP-3", "DSP-4", "DSP-5", "DSP-8")
+def reach_body_stage(execution: Execution, found: bool = True, fit: bool = True) -> Stepped:
+    """Reach the body stage: look at the signal, at the registry, at the arguments; then run the body.
+
+    `found` says whether the tool is visible now, `fit` whether the arguments fit.
+
+    DSP-5  "Body invoked" MUST become true immediately before the body is called,
+           at no other place, and stays true over all attempts.
+    """
+    refused = refuse_body_stage(execution)
+    if refused is not None:
+        raise NotEnabled(refused)
+    instead = _instead_of_body(signal_aborted(execution), found, fit, execution.body_invoked)
+    if instead is not None:
+        return _inner_answer(execution, instead, ())
+    started = replace(
+        execution, stage=Stage.BODY, body_invoked=True, fused=execution.own is not OwnSignal.NONE
+    )  # DSP-5
+    return Step(started, (event(Event(EventName.BODY_STARTED, 0)),))
+
+
+def refuse_in_body(execution: Execution) -> Refused | None:
+    """Say why nothing of a body may happen now, or nothing."""
+    if execution.stage is not Stage.BODY:
+        return Refused("DSP-15", "no body of the call is running")
+    return None
+
+
+@clause("DSP-11", "DSP-15")
+def defers(execution: Execution, context: str) -> Stepped:
+    """Let a body hand over a context.
+
+    DSP-15  Outside a body this MUST be refused; after dispatch it has no effect.
+    """
+    refused = refuse_in_body(execution)
+    if refused is not None:
+        raise NotEnabled(refused)
+    deferred = replace(execution, deferred=(*execution.deferred, context))
+    return Step(deferred, (event(Event(EventName.CONTEXT_DEFERRED, 0, context=context)),))
+
+
+@clause("DSP-14")
+def concludes(execution: Execution) -> Stepped:
+    """Let a body ask to end the turn.
+
+    DSP-14  That MUST mark the execution for good: a success made later counts,
+            also of another attempt.
+    """
+    refused = refuse_in_body(execution)
+    if refused is not None:
+        raise NotEnabled(refused)
+    return Step(replace(execution, concluded=True))  # DSP-14
+
+
+# -- the end of a body --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A body returned a value that fits its output schema; `nonce` marks it as its own."""
+    """A body returned a value; `nonce` marks it as its own.
+
+    `fits` says whether the value is JSON, fits the output schema, and renders.
+    """
 
     nonce: str | None = None
+    fits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +282,17 @@ class Struck:
 BodyEnd = Returned | Raised | Cancelled | Struck
 
 
-@clause("DSP-7", "DSP-9", "PY-2", "PY-4")
+@clause("DSP-7", "DSP-9", "OUT-1", "OUT-2", "PY-2", "PY-4")
 def after_the_body(end: BodyEnd, aborted: bool) -> ResultAnswer:
     """Say what the end of a body means.
 
     DSP-7  A body that raises MUST give an error result: its own code, else
            TOOL_ERROR.
-    DSP-9  A body that returns while its signal is aborted MUST give ABORTED;
-           one that raises keeps its own error.
+    DSP-9  A body that returns, and whose value passes, while its signal is aborted
+           MUST give ABORTED; one that raises keeps its own error.
+    OUT-1  A value that is no JSON, or does not fit the output schema, MUST give
+           INVALID_TOOL_OUTPUT, aborted or not.
+    OUT-2  So MUST one that does not render as content.
     PY-2   A body that ended because it was interrupted MUST give ABORTED.
     PY-4   A cancellation that nobody asked for MUST be a failed tool; a
            KeyboardInterrupt MUST be a fault of the batch, and MUST abort its
@@ -90,5 +305,131 @@ def after_the_body(end: BodyEnd, aborted: bool) -> ResultAnswer:
             return PostResult(Outcome(Code.ABORTED if asked else Code.TOOL_ERROR))  # PY-2, PY-4
         case Raised(code):
             return PostResult(Outcome(code or Code.TOOL_ERROR))  # DSP-7, PY-4
+        case Returned(fits=False):
+            return PostResult(Outcome(Code.INVALID_TOOL_OUTPUT))  # OUT-1, OUT-2
         case Returned(nonce):
             return PostResult(Outcome(Code.ABORTED) if aborted else Outcome(nonce=nonce))  # DSP-9
+
+
+@clause("DSP-6", "OUT-3", "OUT-4", "OUT-5")
+def body_ends(execution: Execution, end: BodyEnd, how: How = How.RETURNED) -> Stepped:
+    """End the body, and hand its result to the wrapper that waits for it.
+
+    DSP-6  A started body MUST be awaited, whatever was aborted or timed out.
+    OUT-3  `presentationMeta` MUST be computed only for calls without a parent.
+    OUT-4  A success MUST have a value and content; a failure an error and content.
+    OUT-5  The content of an error MUST be its message, unless it has its own.
+    """
+    refused = refuse_in_body(execution)
+    if refused is not None:
+        raise NotEnabled(refused)
+    unfit = isinstance(end, Returned) and not end.fits
+    told = (event(Event(EventName.BODY_SETTLED, 0, how=how, what="unfit" if unfit else None)),)  # DSP-6
+    answer = after_the_body(end, signal_aborted(execution))
+    if isinstance(answer, Fault):
+        return Step(replace(execution, stage=Stage.LOST, frames=()), told)
+    outcome = answer.outcome
+    if not outcome.is_error and not execution.setup.nested:
+        outcome = replace(outcome, meta=True)  # OUT-3, OUT-4
+    return _inner_answer(replace(execution, stage=Stage.EXECUTE, fused=False), outcome, told)
+
+
+def _inner_answer(execution: Execution, outcome: Outcome, told: tuple[Event, ...]) -> Stepped:
+    frames, answer = waterfall.answered(execution.frames, outcome)
+    given = execution.given if outcome in execution.given else (*execution.given, outcome)
+    back = replace(execution, stage=Stage.EXECUTE, frames=frames, given=given)
+    return Step(back, told) if answer is None else _after_execute(back, answer, told)
+
+
+# -- wrappers end -------------------------------------------------------------------------------
+
+
+@clause("DSP-10", "DSP-13")
+def wrapper_decides(execution: Execution, listener: int, decision: ExecuteDecision) -> Stepped:
+    """Let a wrapper end: with the result it was given, or with one that it wrote itself.
+
+    DSP-10  Of a success that a wrapper wrote only value and contexts MUST count,
+            and it goes through the tool's own output check; if the check fails or
+            the tool is gone, that error is final, without contexts. A result is
+            trusted only if this execution made it.
+    DSP-13  A wrapper that raises, or answers no result, MUST be a pipeline
+            failure.
+    """
+    refused = refuse_wrapper(execution, listener)
+    if refused is None and isinstance(decision, Outcome) and decision not in execution.given:
+        refused = Refused("DSP-10", "that result was not made for this execution")  # DSP-10
+    if refused is not None:
+        raise NotEnabled(refused)
+    told = (_decided(listener, decision),)
+    frames, answer = waterfall.decided(execution.frames, listener, _normalized(decision))
+    back = replace(execution, frames=frames)
+    return Step(back, told) if answer is None else _after_execute(back, answer, told)
+
+
+def _normalized(decision: ExecuteDecision) -> Answer:
+    match decision:
+        case AuthoredSuccess(gone=True):
+            return Failed(Code.UNKNOWN_TOOL)  # DSP-10
+        case AuthoredSuccess(fits=False):
+            return Failed(Code.INVALID_TOOL_OUTPUT)  # DSP-10
+        case AuthoredSuccess(contexts):
+            return Outcome(contexts=contexts, meta=True)  # DSP-10
+        case AuthoredFailure(code, contexts):
+            return Outcome(code or Code.POLICY_ERROR, contexts=contexts)  # DSP-10
+        case Malformed():
+            return Failed()  # DSP-13
+        case _:
+            return decision
+
+
+@clause("DSP-11", "DSP-12", "DSP-13", "DSP-14", "TMO-2", "TMO-3", "CRE-5")
+def _after_execute(execution: Execution, answer: Answer, told: tuple[Event, ...]) -> Stepped:
+    """Take the result of the whole waterfall.
+
+    DSP-11  Contexts deferred by bodies MUST come first, of every attempt in call
+            order, then those on the result; also on failures.
+    DSP-12  If the caller has aborted and the result is a success, it MUST become
+            ABORTED or ABORTED_BEFORE_DISPATCH, keeping its contexts.
+    DSP-13  After a pipeline failure contexts of every kind MUST be lost, and
+            post-execute does not run.
+    DSP-14  A result's own flag MUST NOT conclude the turn.
+    TMO-2   If the call's own deadline fired first, TOOL_TIMEOUT MUST replace
+            whatever result came back; contexts on that result go, body-deferred
+            ones stay. (A pipeline failure brings no result back, and stays.)
+    TMO-3   The timeout MUST restore the signal that it found.
+    CRE-5   A signal that was not put back MUST be undone when the waterfall ends.
+    """
+    left = replace(execution, frames=(), own=OwnSignal.NONE, fused=False, given=())  # CRE-5, TMO-3
+    if not isinstance(answer, Outcome):
+        code = answer.code if isinstance(answer, Failed) else Code.POLICY_ERROR
+        return Step(replace(left, stage=Stage.SETTLED_FINAL, outcome=Outcome(code)), told)  # DSP-13
+    if execution.deadline:
+        timed_out = Outcome(Code.TOOL_TIMEOUT, contexts=execution.deferred)  # TMO-2
+        return Step(replace(left, stage=Stage.SETTLED, outcome=timed_out), told)
+    outcome = replace(
+        answer,
+        contexts=(*execution.deferred, *answer.contexts),  # DSP-11
+        concludes=execution.concluded and not answer.is_error,  # DSP-14
+    )
+    outcome = outcome_under(execution.aborted, outcome, execution.body_invoked)  # DSP-12
+    return Step(replace(left, stage=Stage.SETTLED, outcome=outcome), told)
+
+
+# -- what is seen -------------------------------------------------------------------------------
+
+
+def _entered(listener: int) -> Event:
+    return event(Event(EventName.POLICY_ENTERED, 0, where=EXECUTE, listener=listener))
+
+
+def _decided(listener: int, decision: ExecuteDecision) -> Event:
+    match decision:
+        case AuthoredSuccess() | AuthoredFailure():
+            word = "authored"
+        case Malformed():
+            word = "malformed"
+        case Failed():
+            word = "raised"
+        case _:
+            word = "passed"
+    return event(Event(EventName.POLICY_DECIDED, 0, where=EXECUTE, listener=listener, what=word))

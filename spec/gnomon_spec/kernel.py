@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 _F = TypeVar("_F", bound=Callable[..., object])
 _S = TypeVar("_S")
@@ -48,8 +48,7 @@ class NotEnabled(ValueError):
         self.refused = refused
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[_S, _E]):
+class Step(NamedTuple, Generic[_S, _E]):
     """What an action leads to: the next state, and the events that can be seen of it, in order."""
 
     state: _S

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, assert_never
 
 from gnomon_spec import batch as chapter
+from gnomon_spec import vocabulary
+from gnomon_spec.batch import Batch
 from gnomon_spec.kernel import NotEnabled, Refused, Step
 from gnomon_spec.vocabulary import (
-    Batch,
     Event,
     Fault,
     How,
@@ -104,12 +105,27 @@ class Raise:
 
 
 @dataclass(frozen=True, slots=True)
+class Stop:
+    """The lane asks the next call's mode, and stops filling the pool."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class Abort:
     """The caller aborts."""
 
 
-LaneMove: TypeAlias = Start | BeginCommit | Commits | Skip | Close | Drain | Raise | Notice
-Action: TypeAlias = LaneMove | Prepared | BodyStarts | DispatchSettles | Abort
+@dataclass(frozen=True, slots=True)
+class Reclassify:
+    """The live registry makes something else of a call that has not started."""
+
+    position: int
+    mode: vocabulary.Mode
+
+
+LaneMove: TypeAlias = Start | Stop | BeginCommit | Commits | Skip | Close | Drain | Raise | Notice
+Action: TypeAlias = LaneMove | Prepared | BodyStarts | DispatchSettles | Abort | Reclassify
 
 
 def step(state: Batch, action: Action) -> Step[Batch, Event]:
@@ -137,8 +153,12 @@ def step(state: Batch, action: Action) -> Step[Batch, Event]:
             return chapter.drain(state)
         case Raise():
             return chapter.raise_failure(state)
+        case Stop(position):
+            return chapter.stop(state, position)
         case Abort():
             return chapter.abort(state)
+        case Reclassify(position, mode):
+            return chapter.reclassify(state, position, mode)
         case _:
             assert_never(action)
 
@@ -152,8 +172,12 @@ def refused(state: Batch, action: Action) -> Refused | None:
     return None
 
 
-def lane_moves(state: Batch) -> Iterator[Action]:
-    """What the lane may do by itself: one thing, but where a fault or an unnoticed call gives a choice."""
+def lane_moves(state: Batch, live: bool = False) -> Iterator[Action]:
+    """What the lane may do by itself: one thing, but where a fault or an unnoticed call gives a choice.
+
+    Where modes may change while the batch runs (`live`), it matters whether the
+    lane has asked the next call already: then stopping is a move of its own.
+    """
     lane = state.lane
     if lane is Lane.DRAINING:
         if chapter.refuse_raise(state) is None:
@@ -177,6 +201,8 @@ def lane_moves(state: Batch) -> Iterator[Action]:
         yield Skip(cursor)
     elif chapter.refuse_start(state, state.next_start) is None:
         yield Start(state.next_start)
+    elif live and chapter.refuse_stop(state, state.next_start) is None:
+        yield Stop(state.next_start)
     for position, one in enumerate(state.calls):
         if one.in_flight and one.phase not in chapter.LIVE:
             yield Notice(position)
@@ -191,6 +217,13 @@ class Surroundings(Protocol):
     @property
     def aborts(self) -> bool:
         """Whether the caller may abort."""
+
+    @property
+    def live(self) -> bool:
+        """Whether the modes of calls may change while the batch runs."""
+
+    def reclassify(self, state: Batch, position: int) -> Iterable[vocabulary.Mode]:
+        """What the live registry may now make of a call that has not started."""
 
     def prepare(self, state: Batch) -> Iterable[PrepareAnswer]:
         """What prepare of the call that is being prepared may answer."""
@@ -207,11 +240,15 @@ class Surroundings(Protocol):
 
 def enabled(state: Batch, around: Surroundings) -> Iterator[Action]:
     """Every action that is enabled in `state`, given what may come from around it."""
-    yield from lane_moves(state)
+    yield from lane_moves(state, around.live)
     if state.lane in chapter.ENDED:
         return
     if around.aborts and not state.aborted:
         yield Abort()
+    for position in range(state.next_start, len(state.calls)) if around.live else ():
+        for mode in around.reclassify(state, position):
+            if chapter.refuse_reclassify(state, position) is None:
+                yield Reclassify(position, mode)
     if state.lane is Lane.PREPARING:
         position = state.next_start - 1
         for answer in around.prepare(state):

@@ -61,11 +61,18 @@ class Mode(_Identity):
 class Outcome:
     """What a result says: a success, or an error with its code.
 
-    `nonce` is what proves that a success carries the body's own value.
+    `nonce` is what proves that a success carries the body's own value. `content`
+    names where the content comes from, None where it is made from the value or
+    from the error itself. `contexts` are what the call hands to the model beside
+    its result, in order; `concludes` says that it ends the turn.
     """
 
     code: str | None = None
     nonce: str | None = None
+    contexts: tuple[str, ...] = ()
+    concludes: bool = False
+    content: str | None = None
+    meta: bool = False
 
     @property
     def is_error(self) -> bool:
@@ -181,6 +188,213 @@ class Batch:
     failed: bool = False
 
 
+# -- decisions ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Pre-execute: no objection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """Pre-execute: the call is refused, with a code of its own or without."""
+
+    code: str = Code.DENIED
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Pre-execute: the call is to be treated as cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Pre-execute: somebody has to approve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """Post-execute: the result stands.
+
+    `content` and `value` name what replaces them, None where nothing does;
+    `fits` says whether a replaced value passes the output check, `gone` that the
+    tool has been removed meanwhile.
+    """
+
+    content: str | None = None
+    value: str | None = None
+    contexts: tuple[str, ...] = ()
+    fits: bool = True
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Post-execute: the result is withheld, and feedback is given instead."""
+
+    contexts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AuthoredSuccess:
+    """Execute: a wrapper's own success; `fits` says whether its value passes the output check."""
+
+    contexts: tuple[str, ...] = ()
+    fits: bool = True
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuthoredFailure:
+    """Execute: a wrapper's own failure."""
+
+    code: str | None = None
+    contexts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Anything that is none of the decisions of its waterfall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A policy step that raised, or whose decision was malformed; `code` is what it says."""
+
+    code: str = Code.POLICY_ERROR
+
+
+PreAnswer: TypeAlias = Allow | Deny | Cancel | Ask | Failed
+ExecuteAnswer: TypeAlias = Outcome | Failed
+PostAnswer: TypeAlias = Accept | Block | Failed
+Answer: TypeAlias = PreAnswer | ExecuteAnswer | PostAnswer
+PreDecision: TypeAlias = PreAnswer | Malformed
+ExecuteDecision: TypeAlias = ExecuteAnswer | AuthoredSuccess | AuthoredFailure | Malformed
+PostDecision: TypeAlias = PostAnswer | Malformed
+Decision: TypeAlias = PreDecision | ExecuteDecision | PostDecision
+
+
+class Verdict(_Identity):
+    """What a guard answers."""
+
+    PASS = "pass"
+    DENY = "deny"
+    MALFORMED = "malformed"
+    RAISED = "raised"
+
+
+class Approval(_Identity):
+    """What comes of an approval: the four answers, and the ways in which it fails."""
+
+    ALLOWED_ONCE = "allowed-once"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    UNAVAILABLE = "unavailable"
+    OTHER = "an answerer raises, or answers something else"
+    BROKEN = "the service raises, or hands out something else"
+
+
+class Change(_Identity):
+    """What projectContent and finalizeContent answer."""
+
+    NOTHING = "nothing"
+    CONTENT = "content"
+    MALFORMED = "malformed"
+    RAISED = "raised"
+
+
+# -- one call under way -------------------------------------------------------------------------
+
+
+class Stage(_Identity):
+    """Where a call stands on its way."""
+
+    PRE = "in pre-execute"
+    APPROVAL = "waiting for an approval"
+    GUARDS = "asking the guards"
+    PREPARED = "prepared, to be dispatched"
+    EXECUTE = "in execute"
+    BODY = "its body runs"
+    SETTLED = "settled, to visit post-execute"
+    SETTLED_FINAL = "settled, to be finished"
+    PROJECT = "projecting its content"
+    POST = "in post-execute"
+    FINALIZE = "finalizing its content"
+    OBSERVE = "told to its observers"
+    DONE = "done"
+    LOST = "lost to a fault of the runtime"
+
+
+class OwnSignal(_Identity):
+    """The signal that a wrapper has put in place of the caller's."""
+
+    NONE = "none"
+    SET = "set"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One listener of a waterfall that has started and not ended.
+
+    `pending` says that it waits for its `next()`; `settled` holds its decision
+    where it ended without waiting.
+    """
+
+    listener: int
+    delegated: int = 0
+    pending: bool = False
+    settled: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What surrounds a call, and does not change while it is under way.
+
+    The numbers say how many listeners each waterfall has; `asks` whether there
+    is somebody to ask, and `never` that the session's policy is never to.
+    """
+
+    visible: bool = True
+    collapsed: bool = False
+    arguments: bool = True
+    finalizer: bool = False
+    projector: bool = False
+    pre: int = 0
+    guards: int = 0
+    wrappers: int = 0
+    post: int = 0
+    service: bool = True
+    scope: bool = True
+    turn: bool = True
+    never: bool = False
+    timeout: bool = False
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The state of one call between two steps."""
+
+    setup: Setup
+    stage: Stage
+    aborted: bool = False
+    frames: tuple[Frame, ...] = ()
+    guards: int = 0
+    asked: int = 0
+    finalizer: bool = False
+    own: OwnSignal = OwnSignal.NONE
+    fused: bool = False
+    deadline: bool = False
+    body_invoked: bool = False
+    deferred: tuple[str, ...] = ()
+    concluded: bool = False
+    given: tuple[Outcome, ...] = ()
+    """What the body stage has answered, attempt by attempt: a wrapper may end with one of these."""
+    outcome: Outcome | None = None
+
+
 # -- what can be seen ---------------------------------------------------------------------------
 
 
@@ -195,6 +409,17 @@ class EventName(StrEnum):
     BODY_STARTED = "body.started"
     BODY_SETTLED = "body.settled"
     SIGNAL_ABORTED = "signal.aborted"
+    POLICY_ENTERED = "policy.entered"
+    POLICY_DELEGATED = "policy.delegated"
+    POLICY_DECIDED = "policy.decided"
+    GUARD_ANSWERED = "guard.answered"
+    APPROVAL_ASKED = "approval.asked"
+    APPROVAL_DECIDED = "approval.decided"
+    CONTEXT_DEFERRED = "context.deferred"
+    CONTENT_PROJECTED = "content.projected"
+    CONTENT_FINALIZED = "content.finalized"
+    RESULT_SETTLED = "result.settled"
+    RESULT_OBSERVED = "result.observed"
 
 
 class How(StrEnum):
@@ -207,11 +432,18 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """A call as `batch.opened` announces it; `mode` only where the observer knows it."""
+    """A call as `batch.opened` announces it; the rest only where the observer knows it.
+
+    `listeners` says how many stand around pre-execute, `guards` how many guards
+    there are, `finalizes` whether the call has a finalizer.
+    """
 
     call_id: str
     name: str = ""
     mode: Mode | None = None
+    listeners: int | None = None
+    guards: int | None = None
+    finalizes: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +459,12 @@ class Event:
     log_seq: int | None = None
     cites: int | None = None
     repair: bool = False
+    what: str | None = None
+    """What was decided or answered, in the words of the event vocabulary."""
+    where: str | None = None
+    """The waterfall that a policy event belongs to."""
+    listener: int | None = None
+    context: str | None = None
 
 
 event = Interned[Event]()

@@ -38,6 +38,28 @@ SENTENCES: dict[str, str] = {
     ),
     "a cancellation replaced an error": "{call} failed with its own error, and is answered as ABORTED",
     "a success after the abort": "{call} is answered with a success after the abort",
+    # policies
+    "a body that a guard had denied": "the body of {call} runs although a guard had stopped the call",
+    "a body before all guards were asked": "the body of {call} starts before every guard was asked",
+    "a body that no listener allowed": "the body of {call} runs although pre-execute did not allow it",
+    "a body without the approval that was asked for": (
+        "the body of {call} runs without the approval that was asked for"
+    ),
+    "a success that post-execute withheld": "{call} is a success although post-execute did not accept it",
+    "an approval decided without being open": "an approval of {call} is decided that is not open",
+    "an approval asked twice": "an approval of {call} is asked for twice",
+    "a timeout without its deadline": "{call} is a timeout, and its deadline had not passed first",
+    # what a result carries
+    "a success whose value does not fit": "{call} is a success, and its value does not fit the output schema",
+    "contexts of a body that was blocked": "{call} was blocked, and contexts of its body survive",
+    "contexts after a failure of post-execute": "post-execute of {call} failed, and contexts survive",
+    "contexts of a body that do not come first": "contexts of the body of {call} do not come first",
+    "contexts of a body that were lost or reordered": "contexts of the body of {call} are lost or reordered",
+    "an error that concludes the turn": "{call} is an error, and concludes the turn",
+    "finalized twice": "the content of {call} is finalized twice",
+    "never finalized": "the content of {call} is never finalized",
+    "logged before it was observed": "the result of {call} is logged before observers got it",
+    "another result than was observed": "observers of {call} got another result than the one that is logged",
     # truth, and the end
     "a success that no body returned": "{call} is answered with a success that its body did not return",
     "a body outlives the batch": "{calls} {are} still running when the batch ends",

@@ -14,10 +14,12 @@ from typing import Any
 
 import gnomon_spec
 from gnomon_check.events import EVENT, TraceHeader
+from gnomon_check.report.clause_page import clause_page
 from gnomon_check.scenario import Scenario
 
 COMMAND = "python -m gnomon_check.generated"
 _SCHEMAS = Path(gnomon_spec.__file__).parent / "schema"
+_CHECKOUT = Path(gnomon_spec.__file__).parents[2]
 
 
 def _schema(title: str, schema: dict[str, Any]) -> str:
@@ -39,6 +41,9 @@ FILES: dict[Path, Callable[[], str]] = {
     ),
 }
 """Each generated file, and the function that makes its text."""
+
+if (_CHECKOUT / "pyproject.toml").exists():  # an installed wheel has no pages
+    FILES[_CHECKOUT / "docs" / "read" / "clauses.md"] = lambda: clause_page(COMMAND)
 
 
 def write() -> list[Path]:

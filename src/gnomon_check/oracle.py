@@ -40,6 +40,7 @@ from gnomon_check.scripts import (
 )
 from gnomon_spec import admission, dispatch, settlement
 from gnomon_spec import batch as chapter
+from gnomon_spec.batch import Batch
 from gnomon_spec.machine import (
     Abort,
     Action,
@@ -52,7 +53,7 @@ from gnomon_spec.machine import (
 )
 from gnomon_spec.schemas import violations
 from gnomon_spec.values import Json, NotAValue, parse_arguments
-from gnomon_spec.vocabulary import Batch, How, Lane, Mode, Phase
+from gnomon_spec.vocabulary import How, Lane, Mode, Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ class Oracle:
             case OpenStep():
                 modes = tuple(one.mode for one in self.facts)
                 batch = chapter.open_batch(modes, self.scenario.limits.max_parallel).state
-                batch = replace(batch, aborted=world.aborted)
+                batch = batch._replace(aborted=world.aborted)
                 return replace(world, batch=batch, frames=(None,) * len(modes))
             case ReleaseStep(release=release):
                 return replace(world, opened=world.opened | {release.gate})

@@ -9,13 +9,14 @@ import pytest
 
 from gnomon_check import explain
 from gnomon_spec import properties
-from gnomon_spec.properties import Broken
+from gnomon_spec.properties import Broken, of_batches, of_calls
 
 
 def reasons_of_the_specification() -> set[str]:
     """Every reason by name that `gnomon_spec.properties` can give, read from its source."""
     found: set[str] = set()
-    for function in ast.walk(ast.parse(inspect.getsource(properties))):
+    source = "\n".join(inspect.getsource(module) for module in (of_batches, of_calls))
+    for function in ast.walk(ast.parse(source)):
         if not isinstance(function, ast.FunctionDef):
             continue
         assigned = {

@@ -6,10 +6,12 @@ import itertools
 
 import pytest
 
-from gnomon_check.explore import AnySurroundings, explore
+from gnomon_check.explore import explore
+from gnomon_check.surroundings import AnySurroundings
 from gnomon_spec import batch as chapter
 from gnomon_spec import machine, properties
-from gnomon_spec.vocabulary import Batch, Lane, Mode
+from gnomon_spec.batch import Batch
+from gnomon_spec.vocabulary import Lane, Mode
 
 # -- every interleaving of the lane's own moves, together with what was seen -----------------------
 

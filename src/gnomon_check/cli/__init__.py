@@ -10,6 +10,7 @@ import typer
 
 from gnomon_check.cli.conform import conform
 from gnomon_check.cli.demo import demo
+from gnomon_check.cli.explain_clause import explain
 from gnomon_check.cli.explore import explore
 from gnomon_check.cli.verify import verify
 
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command("conform")(conform)
 app.command("verify")(verify)
 app.command("explore")(explore)
+app.command("explain")(explain)
 app.command("demo")(demo)
 
 

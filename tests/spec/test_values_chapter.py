@@ -1,0 +1,512 @@
+"""VAL, ARG: values and raw arguments, also against public cases and the standard library."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import enum
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from public_data import FOLDER, files, needs
+
+from gnomon_spec.values import (
+    Json,
+    Limits,
+    NotAValue,
+    json_equal,
+    logged_as_written,
+    must_run_alone,
+    parse_arguments,
+    snapshot,
+    unchanged,
+)
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+# -- VAL: snapshots -------------------------------------------------------------------------------
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class FrozenList(list[Any]):
+    pass
+
+
+class FrozenDict(dict[str, Any]):
+    pass
+
+
+class Evil:
+    """Everything that can be asked of it raises."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("eq")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class EvilType(type):
+    """A class whose class raises where it is compared."""
+
+    def __eq__(cls, other: object) -> bool:
+        raise RuntimeError("eq")
+
+    def __hash__(cls) -> int:
+        raise RuntimeError("hash")
+
+
+class OfEvilType(metaclass=EvilType):
+    pass
+
+
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+LONG_CYCLE: dict[str, Any] = {"a": [1, {}]}
+LONG_CYCLE["a"][1]["b"] = LONG_CYCLE
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (math.nan, ()),
+        ({"p": [math.inf]}, ("p", 0)),
+        ([1, -math.inf], (1,)),
+        ((1, 2), ()),
+        ({"a": {1, 2}}, ("a",)),
+        (b"x", ()),
+        ([datetime.date(2026, 1, 1)], (0,)),
+        ([Colour.RED], (0,)),
+        ([Text("x")], (0,)),
+        (collections.OrderedDict(), ()),
+        (FrozenList(), ()),
+        ({"a": {1: 2}}, ("a",)),
+        ({"a": math.nan, 1: 2}, ()),
+        ({Text("x"): 2}, ()),
+        (CYCLE, (0,)),
+        (LONG_CYCLE, ("a", 1, "b")),
+        ([[], {"a": object()}], (1, "a")),
+        ([math.nan, math.inf], (0,)),
+        ([[1, [math.nan]], math.inf], (0, 1, 0)),
+        ([Evil()], (0,)),
+        ([OfEvilType()], (0,)),
+    ],
+)
+def test_what_is_no_value_is_refused_with_the_path_to_its_first_part(value: object, path: object) -> None:
+    found = snapshot(value)
+    assert isinstance(found, NotAValue)
+    assert found.path == path
+    assert found.clause == "VAL-1"
+
+
+@given(VALUES)
+def test_a_snapshot_is_exact_and_detached(value: Json) -> None:
+    copy = snapshot(value)
+    assert not isinstance(copy, NotAValue)
+    assert unchanged(value, copy)
+    shared = {id(one) for one in containers(value)} & {id(one) for one in containers(copy)}
+    assert not shared
+
+
+def containers(value: Any) -> list[Any]:
+    found = []
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list | dict):
+            found.append(one)
+            left.extend(one.values() if isinstance(one, dict) else one)
+    return found
+
+
+def test_the_frozen_containers_of_a_runtime_count_as_plain_ones() -> None:
+    value = FrozenDict(a=FrozenList([1, {"b": FrozenList()}]))
+    copy = snapshot(value, own=(FrozenList, FrozenDict))
+    assert {type(one) for one in containers(copy)} == {list, dict}
+    assert unchanged({"a": [1, {"b": []}]}, copy)  # type: ignore[arg-type]
+    assert isinstance(snapshot(value, own=(FrozenDict,)), NotAValue)
+
+
+def test_each_slot_is_read_once() -> None:
+    reads: list[object] = []
+
+    class Watched(list[Any]):
+        def __iter__(self) -> Any:
+            for index, one in enumerate(super().__iter__()):
+                reads.append(index)
+                yield one
+
+    assert snapshot(Watched(["a", ["b"]]), own=(Watched,)) == ["a", ["b"]]
+    assert reads == [0, 1]
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+def test_depth_counts_containers_inside_each_other() -> None:
+    assert not isinstance(snapshot(nested(200)), NotAValue)
+    found = snapshot(nested(201))
+    assert isinstance(found, NotAValue)
+    assert (found.clause, len(found.path)) == ("VAL-3", 200)
+    assert snapshot(1, Limits(depth=0)) == 1
+    assert isinstance(snapshot([], Limits(depth=0)), NotAValue)
+    assert isinstance(snapshot(nested(100_000)), NotAValue)
+    assert not isinstance(snapshot(nested(100_000), Limits(depth=100_000)), NotAValue)
+
+
+def test_the_node_budget_counts_every_part_each_time_it_occurs() -> None:
+    assert snapshot([1, 2], Limits(nodes=3)) == [1, 2]
+    found = snapshot([1, 2], Limits(nodes=2))
+    assert isinstance(found, NotAValue)
+    assert (found.clause, found.path) == ("VAL-8", (1,))
+    shared = [1]
+    assert snapshot([shared, shared], Limits(nodes=5)) == [[1], [1]]
+    assert isinstance(snapshot([shared, shared], Limits(nodes=4)), NotAValue)
+    doubling: Any = []
+    for _ in range(100):
+        doubling = [doubling, doubling]
+    found = snapshot(doubling, Limits(nodes=10_000))
+    assert isinstance(found, NotAValue)
+    assert found.clause == "VAL-8"
+
+
+# -- VAL: equality --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal", "same"),
+    [
+        (True, 1, False, False),
+        (False, 0, False, False),
+        (None, False, False, False),
+        (1, 1.0, True, False),
+        (0.0, -0.0, True, False),
+        (0, -0.0, True, False),
+        (2**53 + 1, float(2**53), False, False),
+        (10**400, 1e300, False, False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True, False),
+        ({"a": 1}, {"a": 1, "b": None}, False, False),
+        ([], {}, False, False),
+        ("1", 1, False, False),
+        ("\ud800", "\ud800", True, True),
+        ("é", "e\u0301", False, False),
+        ([1, [True]], [1, [1]], False, False),
+        ([1, {"a": [0.5]}], [1, {"a": [0.5]}], True, True),
+        (nested(5_000), nested(5_000), True, True),
+    ],
+)
+def test_equality(left: Json, right: Json, equal: bool, same: bool) -> None:
+    assert json_equal(left, right) is equal
+    assert json_equal(right, left) is equal
+    assert unchanged(left, right) is same
+    assert unchanged(right, left) is same
+
+
+# -- ARG: the raw text ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        ("", {}),
+        ("{}", {}),
+        (" \t\r\n[ 1 , 2 ] ", [1, 2]),
+        ('{"a":1,"b":2,"a":3}', {"a": 3, "b": 2}),
+        ('{"a":1e999,"a":1}', {"a": 1}),
+        ("-0", 0),
+        ("-0.0", -0.0),
+        ("-0e0", -0.0),
+        ("1E2", 100.0),
+        ("1e-999", 0.0),
+        ("-1e-999", -0.0),
+        ("0e999", 0.0),
+        ("9007199254740993", 2**53 + 1),
+        ("9007199254740993.0", float(2**53)),
+        (r'"\ud834\udd1e"', "\U0001d11e"),
+        (r'"\ud800"', "\ud800"),
+        (r'"\udc00\ud800"', "\udc00\ud800"),
+        (r'"\ud800\ud834\udd1e"', "\ud800\U0001d11e"),
+        ('"\ud834\\udd1e"', "\ud834\udd1e"),
+        (r'"\/\b\f\n\r\t\"\\"', '/\b\f\n\r\t"\\'),
+        ('"\x7f\u2028"', "\x7f\u2028"),
+        ("null", None),
+    ],
+)
+def test_text_that_is_json_means_its_value(raw: str, value: Json) -> None:
+    parsed = parse_arguments(raw)
+    assert not isinstance(parsed, NotAValue)
+    assert unchanged(parsed, value)
+
+
+def test_the_last_value_of_a_repeated_key_stands_in_the_place_of_the_first() -> None:
+    parsed = parse_arguments('{"a":1,"b":2,"a":3}')
+    assert isinstance(parsed, dict)
+    assert list(parsed.items()) == [("a", 3), ("b", 2)]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        " ",
+        "\n",
+        "NaN",
+        "[NaN]",
+        "Infinity",
+        "-Infinity",
+        "01",
+        "-01",
+        "+1",
+        "1.",
+        ".5",
+        "1e",
+        "0x1",
+        "1_000",
+        "\uff11",
+        "\u0661",
+        "[1,]",
+        '{"a":1,}',
+        "{'a':1}",
+        "{a:1}",
+        "\ufeff{}",
+        "{} // no",
+        "\xa0{}",
+        "\f1",
+        '"\t"',
+        '"a',
+        '"\\',
+        r'"\x"',
+        r'"\u12"',
+        '"\\u\uff11234"',
+        "[1 2]",
+        "]",
+        "{",
+        "nul",
+        "nulll",
+        "True",
+        "{}{}",
+        '{"a"}',
+        '{"a":}',
+        "{1:2}",
+        "[" * 100_000,
+        "[" * 100_000 + "}" * 100_000,
+        '{"a":' * 100_000,
+    ],
+    ids=lambda raw: ascii(raw[:20]),
+)
+def test_all_other_text_is_passed_on_unchanged(raw: str) -> None:
+    assert parse_arguments(raw) is raw
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ("1e400", ()),
+        ('{"a":[0,-1e999]}', ("a", 1)),
+        ("1" * 400 + ".0", ()),
+        ("[" * 201 + "]" * 201, (0,) * 200),
+        ("[" * 100_000 + "]" * 100_000, (0,) * 200),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, ("a",) * 200),
+    ],
+    ids=lambda one: str(one)[:12],
+)
+def test_json_that_is_no_value_within_the_limits_fails_and_does_not_become_a_string(
+    raw: str, path: object
+) -> None:
+    parsed = parse_arguments(raw)
+    assert isinstance(parsed, NotAValue)
+    assert parsed.path == path
+    assert must_run_alone(parsed)
+
+
+def test_the_limits_are_those_that_were_given() -> None:
+    assert parse_arguments("[[]]", Limits(depth=2)) == [[]]
+    assert isinstance(parse_arguments("[[]]", Limits(depth=1)), NotAValue)
+    assert parse_arguments("[[}", Limits(depth=1)) == "[[}"
+    assert isinstance(parse_arguments("[1,2]", Limits(nodes=2)), NotAValue)
+    assert parse_arguments('{"a":[1,2],"a":3}', Limits(nodes=2)) == {"a": 3}
+
+
+def test_whole_numbers_of_any_length_are_kept_exactly() -> None:
+    for length in (1, 3_999, 4_000, 4_001, 8_000, 12_345, 100_000):
+        for sign in ("", "-"):
+            raw = sign + "7" * length
+            expected = int(sign + "1") * 7 * (10**length - 1) // 9
+            parsed = parse_arguments(raw)
+            assert parsed == expected
+    assert parse_arguments("1" + "0" * 5_000) == 10**5_000
+
+
+def test_reading_takes_linear_time() -> None:
+    """Counted in steps of the interpreter, not in seconds: four times the text, four times the steps."""
+
+    def steps(raw: str) -> int:
+        count = 0
+
+        def see(frame: object, event: str, argument: object) -> Any:
+            nonlocal count
+            count += 1
+            return see
+
+        before = sys.gettrace()
+        sys.settrace(see)
+        try:
+            parse_arguments(raw)
+        finally:
+            sys.settrace(before)
+        return count
+
+    for make in (
+        lambda n: "[" * n,
+        lambda n: "[" * n + "]" * n,
+        lambda n: '{"a":' * n,
+        lambda n: "[" + "1," * n + "1]",
+        lambda n: '"' + "\\n" * n + '"',
+        lambda n: '"' + "\\ud800" * n,
+        lambda n: "[" + '"a" ,' * n,
+    ):
+        assert steps(make(2_000)) < 4.5 * steps(make(500))
+
+
+def test_arguments_are_logged_as_they_were_written() -> None:
+    assert logged_as_written('{"a": 1}', '{"a": 1}')
+    assert not logged_as_written('{"a": 1}', '{"a":1}')
+
+
+def test_only_arguments_that_are_no_value_make_a_call_run_alone() -> None:
+    assert must_run_alone(parse_arguments("1e999"))
+    assert not must_run_alone(parse_arguments("no JSON"))
+
+
+def _constant(name: str) -> float:
+    raise ValueError(name)
+
+
+@given(st.text(alphabet='{}[]",:0123456789eE+-.truefalsn \t\n\\u"ab', max_size=30) | VALUES.map(json.dumps))
+def test_the_standard_library_reads_the_same(raw: str) -> None:
+    try:
+        value = json.loads(raw, parse_constant=_constant) if raw else {}
+    except ValueError:
+        value = raw
+    parsed = parse_arguments(raw)
+    if isinstance(parsed, NotAValue):
+        assert isinstance(snapshot(value), NotAValue)
+    else:
+        assert unchanged(parsed, value)
+
+
+@given(st.text())
+def test_parsing_never_raises(raw: str) -> None:
+    parse_arguments(raw)
+    parse_arguments('{"' + raw)
+    parse_arguments('["\\' + raw)
+
+
+@given(VALUES)
+def test_what_is_written_is_read_back(value: Json) -> None:
+    parsed = parse_arguments(json.dumps(value))
+    assert not isinstance(parsed, NotAValue)
+    assert unchanged(parsed, value)
+
+
+# -- the public cases -----------------------------------------------------------------------------
+
+SUITE = "json-parsing"
+
+# What RFC 8259 leaves to the reader, decided once. A file is read as UTF-8; a byte that is none becomes a
+# lone surrogate, as Python does it (`surrogateescape`): how bytes become text is not this chapter's.
+DECIDED = {
+    "number_double_huge_neg_exp": "value",  # underflow gives zero (VAL-4)
+    "number_huge_exp": "no value",  # beyond the range of doubles (VAL-4)
+    "number_neg_int_huge_exp": "no value",
+    "number_pos_double_huge_exp": "no value",
+    "number_real_neg_overflow": "no value",
+    "number_real_pos_overflow": "no value",
+    "number_real_underflow": "value",
+    "number_too_big_neg_int": "value",  # whole numbers are kept, whatever their size (VAL-4)
+    "number_too_big_pos_int": "value",
+    "number_very_big_negative_int": "value",
+    "object_key_lone_2nd_surrogate": "value",  # lone surrogates are kept (VAL-6)
+    "string_1st_surrogate_but_2nd_missing": "value",
+    "string_1st_valid_surrogate_2nd_invalid": "value",
+    "string_UTF-16LE_with_BOM": "text",  # not UTF-8
+    "string_UTF-8_invalid_sequence": "value",  # bytes that are no UTF-8, inside a string
+    "string_UTF8_surrogate_U+D800": "value",
+    "string_incomplete_surrogate_and_escape_valid": "value",
+    "string_incomplete_surrogate_pair": "value",
+    "string_incomplete_surrogates_escape_valid": "value",
+    "string_invalid_lonely_surrogate": "value",
+    "string_invalid_surrogate": "value",
+    "string_invalid_utf-8": "value",
+    "string_inverted_surrogates_U+1D11E": "value",
+    "string_iso_latin_1": "value",
+    "string_lone_second_surrogate": "value",
+    "string_lone_utf8_continuation_byte": "value",
+    "string_not_in_unicode_range": "value",
+    "string_overlong_sequence_2_bytes": "value",
+    "string_overlong_sequence_6_bytes": "value",
+    "string_overlong_sequence_6_bytes_null": "value",
+    "string_truncated-utf-8": "value",
+    "string_utf16BE_no_BOM": "text",
+    "string_utf16LE_no_BOM": "text",
+    "structure_500_nested_arrays": "no value",  # deeper than the limit, and JSON all the same (ARG-3)
+    "structure_UTF-8_BOM_empty_object": "text",  # a leading BOM is not JSON (ARG-2)
+}
+
+
+def meaning(raw: str) -> str:
+    parsed = parse_arguments(raw)
+    if isinstance(parsed, NotAValue):
+        return "no value"
+    return "text" if parsed is raw else "value"
+
+
+def content(path: Path) -> str:
+    return path.read_bytes().decode(errors="surrogateescape")
+
+
+@needs(SUITE)
+@pytest.mark.parametrize("path", files(SUITE, "[yn]_*.json") or [FOLDER], ids=lambda path: path.stem)
+def test_the_public_cases_are_read_as_they_must(path: Path) -> None:
+    raw = content(path)
+    if raw == "":
+        assert parse_arguments(raw) == {}  # ARG-1: empty text, which is no JSON, means no arguments
+    else:
+        assert meaning(raw) == ("value" if path.name.startswith("y") else "text")
+
+
+@needs(SUITE)
+@pytest.mark.parametrize("path", files(SUITE, "i_*.json") or [FOLDER], ids=lambda path: path.stem)
+def test_the_public_cases_that_are_left_free_are_read_as_was_decided(path: Path) -> None:
+    assert meaning(content(path)) == DECIDED[path.stem.removeprefix("i_")]
+
+
+@needs(SUITE)
+def test_every_decision_is_of_a_public_case() -> None:
+    assert {f"i_{one}" for one in DECIDED} == {path.stem for path in files(SUITE, "i_*.json")}
+    assert len(files(SUITE, "[yn]_*.json")) == 283
