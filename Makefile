@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check explore clean
+.PHONY: help demo test lint types imports check explore mutants clean
 
 help:
 	@echo "gnomon: the tool-call runtime of an agent, specified, built and checked"
@@ -17,6 +17,7 @@ help:
 	@echo "  make imports   the import rules (import-linter)"
 	@echo "  make check     lint, types and imports"
 	@echo "  make explore   every reachable state of a batch of three calls"
+	@echo "  make mutants   small wrong edits of the specification, each caught by name"
 	@echo "  make clean     remove the virtual environment and all caches"
 	@echo
 	@echo "Each makes what it needs in .venv first. Examples:"
@@ -49,6 +50,9 @@ check: lint types imports
 
 explore: $(READY)
 	@$(BIN)/gnomon explore --calls 3 --parallel 2 --abort --failure
+
+mutants: $(READY)
+	@$(BIN)/python tests/mutants/spec_mutants.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

@@ -70,6 +70,7 @@ class Batch(NamedTuple):
 
 Stepped = Step[Batch, Event]
 
+DEFAULT_PARALLEL = 10  # SCD-4
 ENDED = (Lane.RETURNED, Lane.RAISED)
 LIVE = (Phase.DISPATCHED, Phase.RUNNING)
 SETTLED = (Phase.SETTLED_POST, Phase.SETTLED_FINAL)
@@ -165,17 +166,33 @@ def _refuse_busy(batch: Batch) -> Refused | None:
 # -- opening ------------------------------------------------------------------------------------
 
 
-@clause("SCD-13", "SCD-14")
-def open_batch(modes: tuple[Mode, ...], max_parallel: int, call_ids: tuple[str, ...] = ()) -> Stepped:
+@clause("SCD-4")
+def refuse_pool(max_parallel: object) -> Refused | None:
+    """Say why a pool may not be configured to that size, or nothing.
+
+    SCD-4  What is not a positive integer MUST be refused when it is configured.
+    """
+    if type(max_parallel) is int and max_parallel > 0:
+        return None
+    return Refused("SCD-4", f"{max_parallel!r} is not a positive integer")
+
+
+@clause("SCD-4", "SCD-13", "SCD-14")
+def open_batch(
+    modes: tuple[Mode, ...], max_parallel: int = DEFAULT_PARALLEL, call_ids: tuple[str, ...] = ()
+) -> Stepped:
     """Open a batch of announced calls.
+
+    SCD-4   The pool MUST hold 10 dispatches unless it is configured otherwise.
 
     SCD-13  Calls MUST be tracked by position; call ids MAY repeat.
     SCD-14  An empty batch MUST do nothing (it is closed at once).
     """
+    _demand(refuse_pool(max_parallel))
     ids = call_ids or tuple(f"c{position}" for position in range(len(modes)))
     announced = tuple(Announced(one, mode=mode) for one, mode in zip(ids, modes, strict=True))
     opened = event(Event(EventName.BATCH_OPENED, calls=announced, max_parallel=max_parallel))
-    return Step(Batch(tuple(call(mode) for mode in modes), max_parallel), (opened,))
+    return Step(Batch(tuple(call(mode) for mode in modes), max_parallel), (opened,))  # SCD-13
 
 
 @clause("SCD-2", "SCD-16")
@@ -190,7 +207,7 @@ def mode_of(answer: object, *, visible: bool, arguments_fit: bool) -> Mode:
             times, and its answer is taken.
     """
     if visible and arguments_fit and answer is True:
-        return Mode.PARALLEL  # SCD-2
+        return Mode.PARALLEL  # SCD-2, SCD-16
     return Mode.EXCLUSIVE
 
 
@@ -254,9 +271,9 @@ def refuse_start(batch: Batch, position: int) -> Refused | None:
     refused = _refuse_busy(batch)
     if refused is not None:
         return refused
-    if commit_is_due(batch):
+    if commit_is_due(batch):  # SCD-7
         return Refused("SCD-7", f"call {batch.committed} has settled and is committed first")
-    if in_flight(batch) >= batch.max_parallel:
+    if in_flight(batch) >= batch.max_parallel:  # SCD-4
         return Refused("SCD-4", f"{batch.max_parallel} dispatches are in flight, and no more may be")
     return refuse_overlap(batch, position)
 
@@ -278,7 +295,7 @@ def refuse_overlap(batch: Batch, position: int) -> Refused | None:
         return None  # SCD-3
     if batch.calls[position].mode is not Mode.PARALLEL:
         return Refused("SCD-5", f"call {position} is exclusive, and calls before it are not committed")
-    if position > 0 and batch.calls[position - 1].mode is not Mode.PARALLEL:
+    if position > 0 and batch.calls[position - 1].mode is not Mode.PARALLEL:  # SCD-5
         return Refused("SCD-5", f"call {position - 1} is exclusive, and it is not committed")
     if batch.stopped:
         return Refused("SCD-3", f"call {position} stopped the filling, and is asked again at the next")
@@ -628,6 +645,44 @@ def skip(batch: Batch, position: int) -> Stepped:
     return Step(_change(batch, calls=skipped, committed=position + 1), pair)  # SCD-8
 
 
+@clause("SCD-12", "FIN-4")
+def concludes(batch: Batch) -> bool:
+    """Say whether the batch concludes the turn.
+
+    SCD-12  It MUST if any committed result does. Its siblings MUST go on: no
+            transition asks this.
+    FIN-4   Only a success MUST count.
+    """
+    return any(
+        one.phase is Phase.COMMITTED and one.outcome.concludes and not one.outcome.is_error  # SCD-12, FIN-4
+        for one in batch.calls
+        if one.outcome is not None
+    )
+
+
+@clause("SCD-6", "SCD-15")
+def accepted(batch: Batch) -> tuple[str, ...]:
+    """The contexts of the calls that are committed, in the order of their commit.
+
+    SCD-15  Those accepted before an abort and after it MUST count alike.
+    """
+    contexts: list[str] = []
+    for one in batch.calls:
+        if one.phase is Phase.COMMITTED and one.outcome is not None:
+            contexts += one.outcome.contexts  # SCD-6, SCD-15
+    return tuple(contexts)
+
+
+@clause("SCD-15")
+def handed_over(batch: Batch) -> tuple[str, ...]:
+    """The contexts that may reach the model now.
+
+    SCD-15  Contexts MUST reach the model only after all results of the batch,
+            in the order of their commit.
+    """
+    return accepted(batch) if batch.lane is Lane.RETURNED else ()  # SCD-15
+
+
 @clause("SCD-10", "SCD-11")
 def refuse_close(batch: Batch) -> Refused | None:
     """Say why the batch may not return now, or nothing.
@@ -638,14 +693,14 @@ def refuse_close(batch: Batch) -> Refused | None:
     refused = _refuse_ended(batch)
     if refused is not None:
         return refused
-    if in_flight(batch):
+    if in_flight(batch):  # SCD-11
         return Refused("SCD-11", "a body of the batch is still in flight")
     refused = _refuse_busy(batch)
     if refused is not None:
         return refused
     if batch.failed:
         return Refused("SCD-9", "the runtime failed, so the batch raises")
-    if batch.committed < len(batch.calls):
+    if batch.committed < len(batch.calls):  # SCD-10, SCD-14
         return Refused("SCD-10", f"call {batch.committed} has no result yet")
     return None
 
@@ -683,7 +738,7 @@ def refuse_raise(batch: Batch) -> Refused | None:
     """
     if batch.lane is not Lane.DRAINING:
         return Refused("SCD-9", "the runtime has not failed, or the lane has not given up")
-    if is_live(batch):
+    if is_live(batch):  # SCD-11
         return Refused("SCD-11", "a body of the batch is still running")
     return None
 

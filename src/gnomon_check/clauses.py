@@ -185,7 +185,8 @@ def _mutants() -> Iterator[tuple[str, Check]]:
     manifest = _PACKAGE / "mutants.toml"
     if manifest.exists():
         for row in tomllib.loads(manifest.read_text(encoding="utf-8"))["mutant"]:
-            yield row["clause"], Check(row["id"], row["words"], "gnomon_spec/mutants.toml")
+            about = f"caught by {row['property']}, which says: {row['words']}"
+            yield row["clause"], Check(row["id"], about, "gnomon_spec/mutants.toml")
 
 
 def _proofs() -> Iterator[tuple[str, Check]]:

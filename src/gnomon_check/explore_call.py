@@ -115,7 +115,7 @@ def moves(state: Execution, around: Around) -> Iterator[journey.Move]:
         case Stage.OBSERVE:
             yield journey.Observes()
     if state.stage in (Stage.EXECUTE, Stage.BODY):
-        if state.setup.timeout and not state.deadline and not state.aborted:
+        if state.setup.timeout:
             yield journey.DeadlinePasses()
         if state.own is OwnSignal.SET:
             yield journey.OwnSignalAborts()

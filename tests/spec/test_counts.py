@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from gnomon_check.explore import explore
+from gnomon_check.explore import RECLASSIFIED, explore
 from gnomon_check.surroundings import AnySurroundings
 from gnomon_spec import batch as chapter
 from gnomon_spec import machine, properties
@@ -24,6 +24,17 @@ PINNED = {
     (3, 2, True, False): (18793, 27609, 56795),
     (3, 2, False, True): (11839, 18662, 30758),
     (3, 2, True, True): (33725, 50991, 100976),
+    (4, 2, True, True): (290555, 524319, 1052146),
+}
+
+# The same, where the mode of a call may change until it starts.
+RECLASSIFYING = {
+    (2, 1, True, True): (1484, 2128, 3816),
+    (2, 2, True, True): (3195, 4130, 8253),
+    (3, 1, True, True): (9616, 17816, 33168),
+    (3, 2, False, False): (6007, 9252, 18572),
+    (3, 2, True, True): (33947, 51283, 109672),
+    (3, 3, True, True): (58454, 79890, 189414),
 }
 
 # How often each witness is seen with three calls in a pool of two, with aborts and failures.
@@ -39,6 +50,15 @@ WITNESSES = {
 }
 
 
+WITNESSES_OF_RECLASSIFICATION = {
+    "a call is reclassified while the pool is full": 1012,
+    "a call is reclassified while another is being prepared": 148,
+    "a call is reclassified while another is being committed": 1296,
+    "a call that stopped the filling becomes parallel": 146,
+    "a call that could join becomes exclusive": 146,
+}
+
+
 @pytest.mark.parametrize(("bounds", "pinned"), PINNED.items(), ids=str)
 def test_the_numbers_of_states_are_what_was_pinned(
     bounds: tuple[int, int, bool, bool], pinned: tuple[int, int, int]
@@ -49,10 +69,47 @@ def test_the_numbers_of_states_are_what_was_pinned(
     assert (found.states, found.nodes, found.steps) == pinned
 
 
+@pytest.mark.parametrize(("bounds", "pinned"), RECLASSIFYING.items(), ids=str)
+def test_the_numbers_of_states_with_reclassification_are_what_was_pinned(
+    bounds: tuple[int, int, bool, bool], pinned: tuple[int, int, int]
+) -> None:
+    calls, parallel, aborts, failures = bounds
+    found = explore(calls, parallel, aborts=aborts, failures=failures, reclassify=True)
+    assert found.broken is None, found.trace
+    assert (found.states, found.nodes, found.steps) == pinned
+
+
 def test_every_witness_is_reached_as_often_as_was_pinned() -> None:
     found = explore(3, 2, aborts=True, failures=True)
     assert dict(found.witnesses) == WITNESSES
     assert set(WITNESSES) == set(properties.SOMETIMES)
+
+
+def test_every_witness_of_reclassification_is_reached_as_often_as_was_pinned() -> None:
+    found = explore(3, 2, aborts=True, failures=True, reclassify=True)
+    assert {name: found.witnesses[name] for name in RECLASSIFIED} == WITNESSES_OF_RECLASSIFICATION
+    assert not found.missing
+
+
+@pytest.mark.parametrize("bounds", [(2, 2), (3, 1), (3, 2)], ids=str)
+def test_reclassification_reaches_no_state_that_the_modes_alone_do_not(bounds: tuple[int, int]) -> None:
+    """The lane may always be slow: a call that becomes parallel might have been so and not yet started."""
+
+    def reached(live: bool) -> set[Batch]:
+        around = AnySurroundings(aborts=True, failures=True, live=live)
+        every = itertools.product((Mode.PARALLEL, Mode.EXCLUSIVE), repeat=bounds[0])
+        left = [chapter.open_batch(modes, bounds[1]).state for modes in every]
+        seen = set(left)
+        while left:
+            state = left.pop()
+            for action in machine.enabled(state, around):
+                after = machine.step(state, action).state
+                if after not in seen:
+                    seen.add(after)
+                    left.append(after)
+        return {state._replace(stopped=False) for state in seen}
+
+    assert reached(live=True) == reached(live=False)
 
 
 # -- the same batch, as a model in which the lane's own moves are one step with what caused them --

@@ -1,0 +1,49 @@
+"""Explore the specification that is first on the path, judged by one property; say what it caught.
+
+`python judge_specification.py PROPERTY` prints a JSON object: the sentence of the first broken rule, or null.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+
+from gnomon_check import explain
+from gnomon_check.explore import explore
+from gnomon_check.explore_call import Around, explore_call
+from gnomon_spec import properties
+from gnomon_spec.properties import Broken
+from gnomon_spec.vocabulary import Setup
+
+CALLS = (
+    Setup(pre=2, guards=2),
+    Setup(pre=1, never=True),
+    Setup(pre=1, service=False),
+    Setup(arguments=False, finalizer=True),
+    Setup(post=1, finalizer=True, projector=True),
+    Setup(wrappers=1, timeout=True),
+)
+
+
+def findings() -> Iterator[Broken | None]:
+    """What is broken in a batch, then in a call, from small to large."""
+    yield explore(2, 1, aborts=True, failures=True).broken
+    yield explore(2, 2, aborts=True, failures=True).broken
+    for setup in CALLS:
+        for aborted in (False, True):
+            yield explore_call(setup, aborted=aborted, around=Around(signals=False)).broken
+    yield explore(3, 2, aborts=True).broken
+
+
+def main(name: str) -> None:
+    one = properties.ALWAYS[name]
+    properties.judged = lambda shows=properties.BATCH: (one,) if one.needs <= set(shows) else ()
+    broken = next((found for found in findings() if found is not None), None)
+    sentence = None if broken is None else explain.explain_broken(broken, lambda pos: f"call {pos + 1}")
+    caught_by = None if broken is None else broken.prop
+    sys.stdout.write(json.dumps({"property": caught_by, "sentence": sentence}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
