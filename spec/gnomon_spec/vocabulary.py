@@ -171,23 +171,6 @@ def call(
     return known
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The state of a batch between two steps.
-
-    `next_start` is the position of the first call that has not started;
-    `committed` that of the first call whose result is not logged.
-    """
-
-    calls: tuple[Call, ...]
-    max_parallel: int
-    lane: Lane = Lane.FREE
-    next_start: int = 0
-    committed: int = 0
-    aborted: bool = False
-    failed: bool = False
-
-
 # -- decisions ----------------------------------------------------------------------------------
 
 
@@ -338,14 +321,15 @@ class OwnSignal(_Identity):
 class Frame:
     """One listener of a waterfall that has started and not ended.
 
-    `pending` says that it waits for its `next()`; `settled` holds its decision
-    where it ended without waiting.
+    `pending` says that it waits for its `next()`, `heard` what the last one
+    answered; `settled` holds its decision where it ended without waiting.
     """
 
     listener: int
     delegated: int = 0
     pending: bool = False
     settled: Answer | None = None
+    heard: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True)

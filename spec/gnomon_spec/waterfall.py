@@ -90,7 +90,7 @@ def answered(frames: Frames, answer: Answer) -> tuple[Frames, Answer | None]:
     while frames:
         waiting = frames[-1]
         if waiting.settled is None:
-            return (*frames[:-1], Frame(waiting.listener, waiting.delegated)), None
+            return (*frames[:-1], Frame(waiting.listener, waiting.delegated, heard=answer)), None
         frames, answer = frames[:-1], waiting.settled
     return (), answer
 

@@ -1,4 +1,4 @@
-"""Content: what the model is shown of a result."""
+"""Content: what the model is shown of a result, and how a value becomes it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,22 @@ def text_content(text: str) -> Content:
 
 
 def render_json(arguments: JSON, value: JSON) -> Content:
-    """Show a value: a string as it is, anything else as JSON text."""
-    return text_content(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    """Show a value: a string as it is, anything else as JSON text. The default renderer (OUT-2)."""
+    if isinstance(value, str):
+        return text_content(value)
+    try:
+        return text_content(json.dumps(value, ensure_ascii=False))
+    except ValueError:  # Python writes no integer of more than a few thousand digits in decimal
+        return text_content(json.dumps(_shorter(value), ensure_ascii=False))
+
+
+def _shorter(value: JSON) -> Any:
+    """The value with its overlong integers in hexadecimal, as text."""
+    if isinstance(value, dict):
+        return {key: _shorter(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_shorter(inner) for inner in value]
+    return hex(value) if isinstance(value, int) and value.bit_length() > 12_000 else value
 
 
 def check_content(candidate: object) -> Content:
@@ -39,3 +53,12 @@ def check_content(candidate: object) -> Content:
         if not isinstance(block, dict) or not isinstance(block.get("type"), str):
             raise NotJson((index,), "a content block is an object with a `type`")
     return frozen  # type: ignore[return-value]
+
+
+def plain_text(content: Content) -> str:
+    """The text of content: its text blocks joined by newlines, others as `[<type> content]` (PST-5)."""
+    parts = []
+    for block in content:
+        shown = block.get("text") if block["type"] == "text" else None
+        parts.append(shown if isinstance(shown, str) else f"[{block['type']} content]")
+    return "\n".join(parts)

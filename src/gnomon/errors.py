@@ -7,8 +7,12 @@ cannot be written, a setting that makes no sense, an internal failure.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from types import SimpleNamespace
+from typing import Any
 
 
 class Code(StrEnum):
@@ -41,8 +45,54 @@ class RegistrationError(GnomonError):
     """A tool cannot be registered as it is; nothing was changed (REG-1)."""
 
 
+class SchemaError(RegistrationError):
+    """A schema cannot be supported; nothing was changed (SCH-2).
+
+    `violations` lists everything that is wrong with it, each with its path.
+    """
+
+    code: str = Code.UNSUPPORTED_SCHEMA
+    name: str = "JsonSchemaError"
+
+    def __init__(self, what: str, violations: Sequence[str]) -> None:
+        self.violations = tuple(violations)
+        super().__init__(f"{what} is not supported: {'; '.join(self.violations)}")
+
+
+class RestrictionError(RegistrationError):
+    """A restriction makes no sense where it is declared; nothing was changed (REG-3, REG-4)."""
+
+
 class ConfigError(GnomonError):
-    """A setting makes no sense, such as a pool of no slots (SCD-4)."""
+    """A setting makes no sense, such as a pool of no slots (SCD-4), or a call comes from where none may."""
+
+
+class PolicyError(GnomonError):
+    """A policy step failed; the call fails with it, and is never let through (PRE-2, PST-3, DSP-13).
+
+    `next()` raises it in an outer listener when an inner one gave no proper decision. `code` and `name`
+    are those that the call's result will have.
+    """
+
+    def __init__(self, message: str, *, code: str = Code.POLICY_ERROR, name: str = "PolicyError") -> None:
+        super().__init__(message)
+        self.code = code
+        self.name = name
+
+
+class GnomonWarning(RuntimeWarning):
+    """Something went wrong beside a call, and changed nothing: an observer or a callback that raised."""
+
+
+def warn(message: str, category: type[GnomonWarning] = GnomonWarning) -> None:
+    """Warn; where warnings are errors, report one that nobody can catch, and go on (FIN-3, PY-11)."""
+    try:
+        warnings.warn(message, category, stacklevel=3)
+    except GnomonWarning as error:
+        unraisable: Any = SimpleNamespace(
+            exc_type=type(error), exc_value=error, exc_traceback=None, err_msg=None, object=None
+        )
+        sys.unraisablehook(unraisable)
 
 
 class LogError(GnomonError):
@@ -71,11 +121,12 @@ class Aborted(Exception):
 
 
 class ToolError(Exception):
-    """Raised by a tool that chooses its own code (DSP-7, ERR-1).
+    """Raised by a tool or a policy that chooses its own code (DSP-7, PRE-5, ERR-1).
 
     `message` is for the model and for people; `code` and `name` are for programs.
-    Without a code the result says TOOL_ERROR; without a name it says the name of
-    the exception's type. `content` replaces the text that the model is shown.
+    Without a code the result says TOOL_ERROR for a body and POLICY_ERROR for a policy;
+    without a name it says the name of the exception's type. `content` replaces the text
+    that the model is shown.
     """
 
     def __init__(

@@ -1,24 +1,27 @@
 """Abort signals: how a caller tells a running call that it wants it to end.
 
 A signal is the reading half, a controller the writing one. Aborting only tells:
-nothing is stopped by it that does not listen.
+nothing is stopped by it that does not listen. Aborting works from any thread;
+who listens is told on the event loop that it listens on (PY-11).
 """
 
 from __future__ import annotations
 
-import warnings
+import inspect
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
 import anyio
 
-from gnomon.errors import Aborted
+from gnomon.backend import Loop, current_loop
+from gnomon.errors import Aborted, GnomonWarning, warn
 
 Callback: TypeAlias = Callable[[object], None]
 
 
-class AbortCallbackWarning(RuntimeWarning):
+class AbortCallbackWarning(GnomonWarning):
     """A callback on an abort signal raised; the abort went on without it (PY-11)."""
 
 
@@ -48,16 +51,18 @@ class Registration:
 class AbortSignal:
     """Tells whether its controller has aborted, and why. Only a controller makes one."""
 
-    __slots__ = ("_aborted", "_callbacks", "_reason")
+    __slots__ = ("_aborted", "_callbacks", "_lock", "_loop", "_reason")
 
     def __init__(self) -> None:
         self._aborted = False
         self._reason: object = None
-        self._callbacks: dict[object, Callback] = {}
+        self._callbacks: dict[object, tuple[Callback, Loop | None]] = {}
+        self._lock = threading.Lock()
+        self._loop = current_loop()
 
     @property
     def aborted(self) -> bool:
-        """Whether the signal has aborted; it never goes back."""
+        """Whether the signal has aborted; it never goes back. True at once, in every thread."""
         return self._aborted
 
     @property
@@ -71,13 +76,19 @@ class AbortSignal:
             raise Aborted(self._reason)
 
     def on_abort(self, callback: Callback) -> Registration:
-        """Call `callback` with the reason when the signal aborts, at once if it has."""
-        if self._aborted:
-            callback(self._reason)
-            return Registration(lambda: None)
+        """Call `callback` with the reason when the signal aborts, at once if it has.
+
+        It is called on the event loop that runs here; where none does, on that of the signal's maker;
+        where there is none either, by whoever aborts. If it raises, that is a warning.
+        """
+        loop = current_loop() or self._loop
         token = object()
-        self._callbacks[token] = callback
-        return Registration(lambda: self._forget(token))
+        with self._lock:
+            if not self._aborted:
+                self._callbacks[token] = callback, loop
+                return Registration(lambda: self._forget(token))
+        _tell(callback, self._reason)
+        return Registration(lambda: None)
 
     def _forget(self, token: object) -> None:
         self._callbacks.pop(token, None)
@@ -91,20 +102,37 @@ class AbortSignal:
             await event.wait()
 
     def _abort(self, reason: object) -> None:
-        if self._aborted:
-            return
-        self._aborted = True
-        self._reason = reason
-        callbacks, self._callbacks = self._callbacks, {}
-        for callback in callbacks.values():
+        with self._lock:
+            if self._aborted:
+                return  # the first reason counts
+            self._reason = reason
+            self._aborted = True
+        here = current_loop()
+        while True:
             try:
-                callback(reason)
-            except Exception as error:
-                warnings.warn(
-                    f"an abort callback raised {type(error).__name__}: {error}",
-                    AbortCallbackWarning,
-                    stacklevel=3,
-                )
+                callback, loop = self._callbacks.pop(next(iter(self._callbacks)))
+            except (StopIteration, KeyError):
+                return
+            if loop is None or (here is not None and loop.handle is here.handle):
+                _tell(callback, reason)
+            else:
+                self._post(loop, callback)
+
+    def _post(self, loop: Loop, callback: Callback) -> None:
+        try:
+            loop.post(lambda: _tell(callback, self._reason))
+        except RuntimeError:
+            return  # that loop is closed, and nobody on it listens any more
+
+
+def _tell(callback: Callback, reason: object) -> None:
+    try:
+        answer: object = callback(reason)
+        if inspect.iscoroutine(answer):
+            answer.close()
+            raise TypeError("it is async, and callbacks are plain functions")
+    except Exception as error:
+        warn(f"an abort callback raised {type(error).__name__}: {error}", AbortCallbackWarning)
 
 
 class AbortController:
@@ -116,7 +144,7 @@ class AbortController:
         self.signal = AbortSignal()
 
     def abort(self, reason: object = None) -> None:
-        """Abort the signal; does nothing if it has aborted already."""
+        """Abort the signal; from any thread. Does nothing if it has aborted already (PY-11)."""
         self.signal._abort(reason)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
@@ -43,6 +44,7 @@ class FrozenList(list[Any]):
     """A list that refuses every change (VAL-7), and is a list to everybody else."""
 
     __slots__ = ()
+    __init__ = _frozen
     append = extend = insert = remove = pop = clear = sort = reverse = _frozen
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _frozen
 
@@ -60,6 +62,7 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses every change (VAL-7), and is a dict to everybody else."""
 
     __slots__ = ()
+    __init__ = _frozen
     clear = pop = popitem = setdefault = update = _frozen
     __setitem__ = __delitem__ = __ior__ = _frozen
 
@@ -92,6 +95,11 @@ def snapshot(value: object, limits: Limits | None = None) -> JSON:
 
 
 _put: Any = dict.__setitem__  # the one way into a frozen dict
+
+
+def _empty(kind: type[Any]) -> Any:
+    """An empty frozen container; calling its type would be a change of it (VAL-7)."""
+    return kind.__new__(kind)
 
 
 class _Snapshot:
@@ -142,11 +150,11 @@ class _Snapshot:
             for key, _ in slots:
                 if type(key) is not str:
                     self._refuse(f"a key is {_name(key)}, not a string")
-            opened: JSON = self._enter(value, slots, FrozenDict())
+            opened: JSON = self._enter(value, slots, _empty(FrozenDict))
             return opened
         if kind in _LISTS:
             elements: Any = value
-            filled: JSON = self._enter(value, list(enumerate(list(elements))), FrozenList())
+            filled: JSON = self._enter(value, list(enumerate(list(elements))), _empty(FrozenList))
             return filled
         self._refuse(f"{_name(value)} is not a JSON value")
 
@@ -205,7 +213,7 @@ def json_equal(left: JSON, right: JSON) -> bool:
 
 
 class _NotText(ValueError):
-    pass
+    """The text is not JSON."""
 
 
 def _integer(digits: str) -> int:
@@ -223,18 +231,110 @@ def _no_constant(name: str) -> NoReturn:
     raise _NotText(name)
 
 
-def parse_arguments(raw: str) -> JSON:
-    """Say what the raw argument text of a call means (ARG-1..3).
+_read = json.JSONDecoder(parse_int=_integer, parse_constant=_no_constant).decode
 
-    Empty text is `{}`; text that is JSON is its value; any other text is answered as it is, a string.
-    Raises `NotJson` only for JSON that is nested too deeply to be read.
+
+def parse_arguments(raw: str) -> JSON:
+    """Say what the raw argument text of a call means; never raises (ARG-1..3).
+
+    Empty text is `{}`; text that is JSON by RFC 8259 is its value, of any depth; any other text is
+    answered as it is, a string. A number beyond the range of doubles is read as infinity, which
+    `snapshot` then refuses with its path, as it refuses what is too deep or too large (CRE-2).
     """
     if not raw:
         return {}
     try:
-        value: JSON = json.loads(raw, parse_int=_integer, parse_constant=_no_constant)
+        value: JSON = _read(raw)
     except RecursionError:
-        raise NotJson((), "the text is nested too deeply") from None
+        return _deep(raw)
     except ValueError:
         return raw
     return value
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_TOKEN = re.compile(
+    r"""(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:)"""
+    r"""|"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"|[-+0-9.a-zA-Z]+"""
+)
+
+
+def _deep(raw: str) -> JSON:
+    """Read text that is nested deeper than the call stack allows, with a work list (VAL-3)."""
+    try:
+        return _Reader(raw).value()
+    except ValueError:
+        return raw
+
+
+class _Reader:
+    """Reads containers from a work list; what stands in them, the ordinary reader reads."""
+
+    __slots__ = ("_at", "_raw")
+
+    def __init__(self, raw: str) -> None:
+        self._raw = raw
+        self._at = 0
+
+    def _token(self) -> re.Match[str]:
+        start = _SPACE.match(self._raw, self._at).end()  # type: ignore[union-attr]
+        found = _TOKEN.match(self._raw, start)
+        if found is None:
+            raise _NotText("something else was expected")
+        self._at = found.end()
+        return found
+
+    def _key(self, token: re.Match[str]) -> str:
+        key = _read(token.group()) if token.group().startswith('"') else None
+        if not isinstance(key, str) or self._token().lastgroup != "colon":
+            raise _NotText("a key and a colon were expected")
+        return key
+
+    def value(self) -> JSON:
+        left: list[tuple[Any, str | None]] = []  # open containers; in an object, the key that waits
+        token = self._token()
+        while True:
+            # Here a value begins.
+            value: Any
+            if token.lastgroup == "open":
+                value = {} if token.group() == "{" else []
+                token = self._token()
+                if token.lastgroup != "close":
+                    if isinstance(value, dict):
+                        left.append((value, self._key(token)))
+                        token = self._token()
+                    else:
+                        left.append((value, None))
+                    continue
+                _must_close(value, token)
+            elif token.lastgroup is None:
+                value = _read(token.group())
+            else:
+                raise _NotText("a value was expected")
+            # Here a value is complete: put it where it belongs, and close what it completes.
+            while left:
+                holder, key = left.pop()
+                if key is None:
+                    holder.append(value)
+                else:
+                    holder[key] = value
+                token = self._token()
+                if token.lastgroup == "comma":
+                    token = self._token()
+                    if key is not None:
+                        key = self._key(token)
+                        token = self._token()
+                    left.append((holder, key))
+                    break
+                _must_close(holder, token)
+                value = holder
+            else:
+                if _SPACE.match(self._raw, self._at).end() != len(self._raw):  # type: ignore[union-attr]
+                    raise _NotText("something follows the value")
+                read: JSON = value
+                return read
+
+
+def _must_close(container: object, token: re.Match[str]) -> None:
+    if token.group() != ("}" if isinstance(container, dict) else "]"):
+        raise _NotText("a comma or the end was expected")

@@ -15,6 +15,7 @@ from gnomon_check.problem import Problem
 from gnomon_check.refinement import Key, key_of
 from gnomon_check.scenario import (
     AbortInputStep,
+    ApproveStep,
     CancelStep,
     OpenStep,
     ReleaseStep,
@@ -181,7 +182,9 @@ def _instead_of_body(oracle: Oracle, world: World, pos: int) -> Refused | None:
     facts = oracle.facts[pos]
     if isinstance(facts.arguments, NotAValue):
         return None
-    instead = before_the_body(world.aborted, facts.parameters, facts.arguments)
+    instead = before_the_body(
+        world.aborted, None if facts.tool is None else facts.tool.parameters, facts.arguments
+    )
     if instead is None:
         return None
     identifier, reason = _INSTEAD[Code(str(instead.outcome.code))]
@@ -228,6 +231,8 @@ class _Words:
                 return "the caller aborts"
             case CancelStep():
                 return "the task is cancelled"
+            case ApproveStep(approve=approve):
+                return f"the approval of {self._label(approve.pos)} is answered {approve.outcome}"
 
     def key(self, key: Key) -> str:
         name, pos, detail = key

@@ -25,13 +25,13 @@ from gnomon_check.scenario import (
     AbortInputStep,
     CancelStep,
     OpenStep,
-    Raise,
     ReleaseStep,
     Scenario,
     ScheduleStep,
     SingleStep,
     inputs_of,
 )
+from gnomon_check.script_steps import Raise
 from gnomon_check.scripts import play
 
 
@@ -62,6 +62,16 @@ class Signal(Protocol):
         """Call `callback` when the signal aborts, at once if it has."""
 
 
+class BodyContext(Protocol):
+    """What a body may do beside returning."""
+
+    def defer(self, context: str) -> None:
+        """Hand over a context."""
+
+    def conclude_turn(self) -> None:
+        """Ask to end the turn."""
+
+
 class Target(Protocol):
     """An implementation that can be driven in process."""
 
@@ -70,8 +80,11 @@ class Target(Protocol):
     def prepare(self, harness: Harness) -> Controls:
         """Make the runtime of a scenario, with tools that are played by `harness`."""
 
-    async def run_batch(self, harness: Harness) -> None:
-        """Run the scenario's batch to its end; raise what the implementation raises."""
+    async def run_batch(self, harness: Harness) -> bool:
+        """Run the scenario's batch to its end, and say whether it concludes the turn.
+
+        Raises what the implementation raises.
+        """
 
 
 _lately_logged: ContextVar[int] = ContextVar("_lately_logged", default=-1)
@@ -88,7 +101,11 @@ class Harness:
         self._opened: set[str] = set()
         self._all_open = False
         self._waiting: dict[Blocked, int] = {}
-        self._aborted = False
+        self.aborted = False
+        self.attempts: dict[int, int] = {}
+        self.own_signals: dict[str, tuple[int, Callable[[], None]]] = {}
+        """The signals that wrappers made: the position of their call, and how each is aborted."""
+        self.own_aborted: set[int] = set()
         self._kept: dict[int, BaseException] = {}
         self._logged: list[int] = []
         self._bodies: set[int] = set()
@@ -141,13 +158,15 @@ class Harness:
 
     # -- playing bodies -------------------------------------------------------------------------
 
-    async def body(self, tool_name: str, call_id: str, signal: Signal) -> Any:
+    async def body(self, tool_name: str, call_id: str, signal: Signal, context: BodyContext) -> Any:
         """Play the body of a tool for a call of that id."""
         tool = self.scenario.tool(tool_name)
         assert tool is not None, "only tools of the scenario are registered"
         pos = self._position_of_body(tool_name, call_id)
         self._bodies.add(pos)
-        return await play(tool.body, pos, tool.interrupt == "cancel", _BodyStage(self, pos, signal))
+        attempt = self.attempts[pos] = self.attempts.get(pos, 0) + 1
+        stage = _BodyStage(self, pos, signal, context)
+        return await play(tool.body, pos, attempt, tool.interrupt == "cancel", stage)
 
     def _position_of_body(self, tool_name: str, call_id: str) -> int:
         """Which call a body belongs to. Ids may repeat, and bodies may start in any order."""
@@ -174,11 +193,22 @@ class Harness:
 
     def abort(self, reason: str | None) -> None:
         """Abort the caller's signal; only the first time is an event."""
-        if self._aborted:
+        if self.aborted:
             return
-        self._aborted = True
+        self.aborted = True
         self.emit("signal.aborted", signal="caller", reason=reason)
         self.controls.abort(reason)
+
+    def abort_signal(self, signal: str, reason: str | None) -> None:
+        """Abort the caller's signal, or one that a wrapper made; only the first time is an event."""
+        if signal == "caller":
+            self.abort(reason)
+            return
+        if signal in self.own_signals:
+            pos, abort = self.own_signals.pop(signal)
+            self.own_aborted.add(pos)
+            self.emit("signal.aborted", signal=signal, reason=reason)
+            abort()
 
     def blocked(self) -> frozenset[Blocked]:
         """What the scripts wait for."""
@@ -220,6 +250,7 @@ class _BodyStage:
     harness: Harness
     pos: int
     signal: Signal
+    context: BodyContext
 
     def emit(self, event: str, **fields: Any) -> None:
         self.harness.emit(event, **fields)
@@ -243,8 +274,17 @@ class _BodyStage:
                 return interruption
         return None
 
-    def abort_caller(self, reason: str | None) -> None:
-        self.harness.abort(reason)
+    def abort(self, signal: str, reason: str | None) -> None:
+        self.harness.abort_signal(signal, reason)
+
+    def hand_over(self, context: str) -> None:
+        self.context.defer(context)
+
+    def conclude(self) -> None:
+        self.context.conclude_turn()
+
+    def source(self) -> str:
+        return "own" if self.pos in self.harness.own_aborted else "caller"
 
     async def exception(self, what: Raise) -> BaseException:
         return await exception_of(what)
@@ -376,13 +416,13 @@ class _Runner:
             self._task = asyncio.current_task()
         with anyio.CancelScope() as self._scope:
             try:
-                await self._target.run_batch(self._harness)
+                concluded = await self._target.run_batch(self._harness)
             except cancelled:
-                emit("batch.closed", ended="cancelled")
+                emit("batch.closed", ended="cancelled", concluded=False)
             except BaseException as error:  # whatever leaves the batch is what is judged
                 emit("batch.failed", where="other", error={"type": type(error).__name__})
             else:
-                emit("batch.closed", ended="returned")
+                emit("batch.closed", ended="returned", concluded=concluded)
             finally:
                 self._harness.over = True
 

@@ -33,7 +33,6 @@ from gnomon_spec.vocabulary import (
     Frame,
     How,
     Malformed,
-    Outcome,
     OwnSignal,
     PostDecision,
     PreDecision,
@@ -136,16 +135,11 @@ def _listener(state: Execution, listener: int, around: Around) -> Iterator[journ
             yield from (journey.PostDecides(listener, one) for one in POST)
         case Stage.EXECUTE:
             yield from (journey.WrapperDecides(listener, one) for one in WRAPPER)
-            if frame.delegated:
-                yield from (journey.WrapperDecides(listener, one) for one in _given(state))
+            # A wrapper may end with what any of its attempts was given.
+            yield from (journey.WrapperDecides(listener, one) for one in state.given)
             if around.signals and state.own is OwnSignal.NONE:
                 yield journey.SetsSignal(listener)
                 yield journey.SetsSignal(listener, aborted=True)
-
-
-def _given(state: Execution) -> Iterator[Outcome]:
-    """The results that a wrapper may have been given by its last `next()`."""
-    yield from state.given
 
 
 def _body(state: Execution, around: Around) -> Iterator[journey.Move]:
@@ -183,7 +177,7 @@ def explore_call(
     aborted: bool = False,
     judges: tuple[properties.Always, ...] | None = None,
 ) -> CallExploration:
-    """Explore one call in its surroundings, breadth first; judge by `judges`, or by all that can be judged."""
+    """Explore one call in its surroundings, breadth first; judged by `judges`, or by all that can be."""
     found = CallExploration()
     allowed = around or Around()
     judges = properties.judged(properties.CALL) if judges is None else judges

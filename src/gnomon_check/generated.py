@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gnomon_spec
+from gnomon_check import vectors
 from gnomon_check.events import EVENT, TraceHeader
 from gnomon_check.report.clause_page import clause_page
 from gnomon_check.scenario import Scenario
+from gnomon_check.vectors.case import VectorFile
 
 COMMAND = "python -m gnomon_check.generated"
 _SCHEMAS = Path(gnomon_spec.__file__).parent / "schema"
@@ -31,6 +34,10 @@ def _schema(title: str, schema: dict[str, Any]) -> str:
     return json.dumps({**head, **{k: v for k, v in schema.items() if k != "title"}}, indent=1) + "\n"
 
 
+def _vectors(name: str) -> str:
+    return vectors.files(COMMAND)[name]
+
+
 FILES: dict[Path, Callable[[], str]] = {
     _SCHEMAS / "event.v1.json": lambda: _schema("gnomon event, version 1", EVENT.json_schema()),
     _SCHEMAS / "trace.v1.json": lambda: _schema(
@@ -39,6 +46,8 @@ FILES: dict[Path, Callable[[], str]] = {
     _SCHEMAS / "scenario.v1.json": lambda: _schema(
         "gnomon scenario, version 1", Scenario.model_json_schema()
     ),
+    _SCHEMAS / "vector.v1.json": lambda: _schema("gnomon vectors, version 1", VectorFile.model_json_schema()),
+    **{vectors.FOLDER / name: partial(_vectors, name) for name in vectors.NAMES},
 }
 """Each generated file, and the function that makes its text."""
 

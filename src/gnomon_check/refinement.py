@@ -17,7 +17,7 @@ Key: TypeAlias = tuple[str, int | None, tuple[object, ...]]
 
 COMPARED: dict[str, tuple[str, ...]] = {
     "batch.opened": (),
-    "batch.closed": ("ended",),
+    "batch.closed": ("ended", "concluded"),
     "batch.failed": (),
     "call.logged": (),
     "result.logged": ("outcome.ok", "outcome.code", "outcome.nonce"),
@@ -27,6 +27,18 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "body.settled": ("attempt", "how"),
     "signal.aborted": ("signal",),
     "noted": ("text",),
+    "policy.entered": ("waterfall", "listener"),
+    "policy.delegated": ("waterfall", "listener", "nth"),
+    "policy.resumed": ("waterfall", "listener", "nth", "answer"),
+    "policy.decided": ("waterfall", "listener", "decision"),
+    "guard.answered": ("guard", "answer"),
+    "approval.asked": (),
+    "approval.decided": ("outcome",),
+    "context.deferred": ("context",),
+    "context.accepted": ("context",),
+    "content.projected": (),
+    "content.finalized": (),
+    "result.observed": ("observer", "outcome.ok", "outcome.code"),
 }
 """Each event that is compared, and the fields of it that count; all others are never compared."""
 
@@ -52,7 +64,8 @@ def key_of_spec(one: SpecEvent) -> Key:
     match one.name:
         case EventName.RESULT_LOGGED if one.outcome is not None:
             outcome = one.outcome
-            detail: tuple[object, ...] = (not outcome.is_error, outcome.code, outcome.nonce)
+            nonce = outcome.nonce if (outcome.nonce or "").startswith("nonce-") else None
+            detail: tuple[object, ...] = (not outcome.is_error, outcome.code, nonce)
         case EventName.BODY_STARTED:
             detail = (1,)
         case EventName.BODY_SETTLED:
@@ -60,7 +73,7 @@ def key_of_spec(one: SpecEvent) -> Key:
         case EventName.SIGNAL_ABORTED:
             detail = ("caller",)
         case EventName.BATCH_CLOSED:
-            detail = ("returned",)
+            detail = ("returned", False)
         case _:
             detail = ()
     return (str(one.name), one.pos, detail)

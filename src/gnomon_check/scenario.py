@@ -13,162 +13,52 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
+    NonNegativeInt,
     PositiveInt,
-    StringConstraints,
     Tag,
     ValidationError,
     model_validator,
 )
 
-Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:$-]+$", max_length=80)]
-"""Names of gates, tools and the like; `$call` in the name of a gate becomes the position of the call."""
+from gnomon_check.script_steps import (
+    AnswererStep,
+    BodyStep,
+    HookStep,
+    Name,
+    Raise,
+    Strict,
+    SyncStep,
+    single_key,
+)
 
 
 class ScenarioError(ValueError):
     """A scenario file cannot be used; the message says where and why."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-def _single_key(value: Any) -> str:
-    """The tag of a step: the one key of its object."""
-    if isinstance(value, dict):
-        return next(iter(value), "") if len(value) == 1 else "a step has exactly one key"
-    if isinstance(value, BaseModel):
-        field = next(iter(type(value).model_fields.items()))
-        return field[1].alias or field[0]
-    return "a step is an object"
-
-
-# -- scripts ------------------------------------------------------------------------------------
-
-
-class Gate(_Strict):
-    """Wait until the gate is released; an interruption that arrives here is kept for later."""
-
-    name: Name
-
-
-class AwaitAbort(_Strict):
-    """Wait until the signal that the script was given aborts."""
-
-
-class OnCancel(_Strict):
-    """What a native cancellation does from here on, at `await_abort`."""
-
-    do: Literal["propagate", "swallow", "unwind"] = "propagate"
-    gate: Name | None = None
-
-    @model_validator(mode="after")
-    def _gate_for_unwind(self) -> OnCancel:
-        if (self.do == "unwind") != (self.gate is not None):
-            raise ValueError("`gate` goes with `unwind`, and only with it")
-        return self
-
-
-class Note(_Strict):
-    """Leave an informative event."""
-
-    text: str
-
-
-class AbortFromInside(_Strict):
-    """Abort the caller's signal from inside a script."""
-
-    signal: Literal["caller"] = "caller"
-    reason: str | None = None
-
-
-class Return(_Strict):
-    """End with a value; `{"$nonce": true}` stands for a fresh value made by the harness."""
-
-    value: Any = None
-
-
-class Raise(_Strict):
-    """End by raising."""
-
-    kind: Literal["error", "coded", "cancelled", "exit", "keyboard", "generator_exit", "unprintable"] = (
-        "error"
-    )
-    message: str = "it failed"
-    code: str | None = None
-    name: str | None = None
-
-    @model_validator(mode="after")
-    def _code_for_coded(self) -> Raise:
-        if (self.kind == "coded") != (self.code is not None):
-            raise ValueError("`code` goes with kind `coded`, and only with it")
-        return self
-
-
-class GateStep(_Strict):
-    gate: Gate
-
-
-class AwaitAbortStep(_Strict):
-    await_abort: AwaitAbort
-
-
-class OnCancelStep(_Strict):
-    on_cancel: OnCancel
-
-
-class NoteStep(_Strict):
-    note: Note
-
-
-class AbortStep(_Strict):
-    abort: AbortFromInside
-
-
-class ReturnStep(_Strict):
-    return_: Return = Field(alias="return")
-
-
-class RaiseStep(_Strict):
-    raise_: Raise = Field(alias="raise")
-
-
-BodyStep: TypeAlias = Annotated[
-    Annotated[GateStep, Tag("gate")]
-    | Annotated[AwaitAbortStep, Tag("await_abort")]
-    | Annotated[OnCancelStep, Tag("on_cancel")]
-    | Annotated[NoteStep, Tag("note")]
-    | Annotated[AbortStep, Tag("abort")]
-    | Annotated[ReturnStep, Tag("return")]
-    | Annotated[RaiseStep, Tag("raise")],
-    Discriminator(_single_key),
-]
-
-
 # -- tools, calls, batches ----------------------------------------------------------------------
 
 
-class ClassifierValue(_Strict):
+class ClassifierValue(Strict):
     """A classifier that answers this value; only `true` makes a call parallel."""
 
     value: Any
 
 
-class ClassifierRaises(_Strict):
+class ClassifierRaises(Strict):
     """A classifier that raises."""
 
     raise_: Raise = Field(alias="raise")
 
 
-class ArgumentEquals(_Strict):
+class ArgumentEquals(Strict):
     argument: str
     equals: Any
 
 
-class ClassifierWhen(_Strict):
+class ClassifierWhen(Strict):
     """A classifier that answers `true` when an argument has this value."""
 
     when: ArgumentEquals
@@ -177,13 +67,13 @@ class ClassifierWhen(_Strict):
 Classifier: TypeAlias = bool | ClassifierValue | ClassifierRaises | ClassifierWhen
 
 
-class ScenarioOutput(_Strict):
+class ScenarioOutput(Strict):
     """The declared output of a tool."""
 
     schema_: Any = Field(alias="schema", default_factory=dict)
 
 
-class ScenarioTool(_Strict):
+class ScenarioTool(Strict):
     """A tool whose body is a script. Without `parallel` nothing is declared."""
 
     name: Name
@@ -192,9 +82,55 @@ class ScenarioTool(_Strict):
     parallel: Classifier | None = None
     interrupt: Literal["signal", "cancel"] = "signal"
     body: list[BodyStep] = Field(default_factory=list)
+    project: list[SyncStep] | None = None
+    finalize: list[SyncStep] | None = None
 
 
-class ScenarioCall(_Strict):
+class Match(Strict):
+    """Which calls a hook or a guard is for; an empty one is for all."""
+
+    tool: str | None = None
+    pos: NonNegativeInt | None = None
+
+    def fits(self, tool: str, pos: int) -> bool:
+        """Whether it is for the call at `pos`, of that name."""
+        return self.tool in (None, tool) and self.pos in (None, pos)
+
+
+class ScenarioHook(Strict):
+    """A listener of one of the three waterfalls, or an observer of results."""
+
+    id: Name
+    on: Literal["pre_execute", "execute", "post_execute", "result"]
+    prepend: bool = False
+    match: Match = Field(default_factory=Match)
+    script: list[HookStep] = Field(default_factory=list)
+
+
+class ScenarioGuard(Strict):
+    """A guard."""
+
+    id: Name
+    match: Match = Field(default_factory=Match)
+    script: list[SyncStep] = Field(default_factory=list)
+
+
+class Answerer(Strict):
+    """Who answers an approval, by a script."""
+
+    id: Name
+    script: list[AnswererStep] = Field(default_factory=list)
+
+
+class ScenarioApproval(Strict):
+    """The approval service. Without answerers somebody waits at the gate `approval:<pos>`."""
+
+    policy: Literal["ask", "never"] = "ask"
+    service: Literal["ok", "raises", "malformed"] = "ok"
+    answerers: list[Answerer] = Field(default_factory=list)
+
+
+class ScenarioCall(Strict):
     """One call of a batch; `arguments` is the raw text."""
 
     id: str
@@ -202,67 +138,79 @@ class ScenarioCall(_Strict):
     arguments: str = "{}"
 
 
-class ScenarioBatch(_Strict):
+class ScenarioBatch(Strict):
     id: Name = "b1"
     calls: list[ScenarioCall]
 
 
-class ScenarioLimits(_Strict):
+class ScenarioLimits(Strict):
     max_parallel: PositiveInt = 10
 
 
 # -- the schedule -------------------------------------------------------------------------------
 
 
-class Open(_Strict):
+class Open(Strict):
     """Hand the batch to the executor."""
 
     batch: Name = "b1"
 
 
-class Release(_Strict):
+class Release(Strict):
     """Release a gate; one that nobody waits at is open from then on."""
 
     gate: Name
 
 
-class AbortInput(_Strict):
+class AbortInput(Strict):
     """Abort the caller's signal."""
 
     signal: Literal["caller"] = "caller"
     reason: str | None = None
 
 
-class Cancel(_Strict):
+class Cancel(Strict):
     """Cancel the task that runs the batch, natively (profile NATIVE)."""
 
 
-class OpenStep(_Strict):
+class OpenStep(Strict):
     open: Open
 
 
-class ReleaseStep(_Strict):
+class ReleaseStep(Strict):
     release: Release
 
 
-class AbortInputStep(_Strict):
+class AbortInputStep(Strict):
     abort: AbortInput
 
 
-class CancelStep(_Strict):
+class CancelStep(Strict):
     cancel: Cancel
+
+
+class Approve(Strict):
+    """Answer the approval of a call: one of the four, or any other text."""
+
+    pos: NonNegativeInt
+    outcome: str
+
+
+class ApproveStep(Strict):
+    approve: Approve
 
 
 SingleStep: TypeAlias = Annotated[
     Annotated[OpenStep, Tag("open")]
     | Annotated[ReleaseStep, Tag("release")]
     | Annotated[AbortInputStep, Tag("abort")]
-    | Annotated[CancelStep, Tag("cancel")],
-    Discriminator(_single_key),
+    | Annotated[CancelStep, Tag("cancel")]
+    | Annotated[ApproveStep, Tag("approve")],
+    Discriminator(single_key),
 ]
 
 
-class TogetherStep(_Strict):
+class TogetherStep(Strict):
     """Several inputs at once, with no chance to run in between."""
 
     together: list[SingleStep]
@@ -273,8 +221,9 @@ ScheduleStep: TypeAlias = Annotated[
     | Annotated[ReleaseStep, Tag("release")]
     | Annotated[AbortInputStep, Tag("abort")]
     | Annotated[CancelStep, Tag("cancel")]
+    | Annotated[ApproveStep, Tag("approve")]
     | Annotated[TogetherStep, Tag("together")],
-    Discriminator(_single_key),
+    Discriminator(single_key),
 ]
 
 
@@ -286,7 +235,7 @@ def inputs_of(step: ScheduleStep) -> list[SingleStep]:
 # -- what somebody else expects -----------------------------------------------------------------
 
 
-class ReportedResult(_Strict):
+class ReportedResult(Strict):
     """What a field report says a result must be. `code` is `OK` for a success."""
 
     pos: int
@@ -294,7 +243,7 @@ class ReportedResult(_Strict):
     value: Any = None
 
 
-class FieldReport(_Strict):
+class FieldReport(Strict):
     """A failure that people reported in public, and what its report says must come out instead.
 
     It is an assertion of its own, beside what the specification computes.
@@ -308,7 +257,7 @@ class FieldReport(_Strict):
     bodies_never_started: list[int] | None = None
 
 
-class Scenario(_Strict):
+class Scenario(Strict):
     """A scenario, version 1."""
 
     scenario: Literal["gnomon/1"]
@@ -318,7 +267,11 @@ class Scenario(_Strict):
     profiles: list[str] = Field(default_factory=list)
     mode: Literal["batch"] = "batch"
     limits: ScenarioLimits = Field(default_factory=ScenarioLimits)
+    caller: Name | None = "agent"
     tools: list[ScenarioTool]
+    hooks: list[ScenarioHook] = Field(default_factory=list)
+    guards: list[ScenarioGuard] = Field(default_factory=list)
+    approval: ScenarioApproval | None = None
     batches: list[ScenarioBatch]
     schedule: list[ScheduleStep]
     report: FieldReport | None = None

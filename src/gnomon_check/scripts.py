@@ -11,16 +11,27 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, assert_never
 
-from gnomon_check.scenario import (
+from gnomon_check.script_steps import (
     AbortStep,
+    AnswerStep,
+    AuthorStep,
     AwaitAbortStep,
-    BodyStep,
+    ConcludeStep,
+    DecideStep,
+    DeferStep,
+    DenyStep,
     GateStep,
+    NextStep,
     NoteStep,
+    NothingStep,
     OnCancelStep,
+    PassStep,
     Raise,
     RaiseStep,
+    RestoreSignalStep,
     ReturnStep,
+    SetSignalStep,
+    Step,
 )
 
 
@@ -34,6 +45,8 @@ class Frame:
     interrupted: bool = False
     """The interruption has taken effect; it does so once."""
     unwinding: bool = False
+    delegating: bool = False
+    """It has called `next()`, and waits for the answer."""
 
 
 # -- what the next step wants -------------------------------------------------------------------
@@ -55,7 +68,10 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
-class AbortCaller:
+class AbortSignalOf:
+    """Abort a signal: the caller's, or one that a wrapper made."""
+
+    signal: str
     reason: str | None
 
 
@@ -64,6 +80,32 @@ class SetOnCancel:
     """Nothing that can be seen: the frame changes."""
 
     frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskToConclude:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class CallNext:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PutSignal:
+    name: str
+    aborted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PutBackSignal:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +124,76 @@ class EndCancelled:
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class EndPassed:
+    """A listener ends with what its last `next()` answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndDecided:
+    decision: Any
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndAuthored:
+    result: Any
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndDenied:
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndNothing:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class EndAnswered:
+    outcome: str
+
+
+End: TypeAlias = (
+    EndReturned
+    | EndRaised
+    | EndCancelled
+    | EndPassed
+    | EndDecided
+    | EndAuthored
+    | EndDenied
+    | EndNothing
+    | EndAnswered
+)
 Effect: TypeAlias = (
-    WaitForGate | WaitForAbort | Tell | AbortCaller | SetOnCancel | EndReturned | EndRaised | EndCancelled
+    WaitForGate
+    | WaitForAbort
+    | Tell
+    | AbortSignalOf
+    | SetOnCancel
+    | HandOver
+    | AskToConclude
+    | CallNext
+    | PutSignal
+    | PutBackSignal
+    | End
 )
 
+RETURNS_NULL = EndReturned(None, False)
+PASSES = EndPassed()
+ANSWERS_NOTHING = EndNothing()
 
-def effect_at(script: Sequence[BodyStep], frame: Frame, pos: int) -> Effect:
-    """What the step at which `frame` stands wants. A script that runs off its end returns null."""
+
+def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETURNS_NULL) -> Effect:
+    """What the step at which `frame` stands wants; `at_end` is what a script does that runs off its end."""
     if frame.unwinding and frame.unwind_gate is not None:
         return WaitForGate(gate_name(frame.unwind_gate, pos))
     if frame.interrupted and frame.on_cancel != "swallow":
         return EndCancelled()
     if frame.step >= len(script):
-        return EndReturned(None, False)
+        return at_end
     step = script[frame.step]
     match step:
         case GateStep(gate=gate):
@@ -106,11 +205,41 @@ def effect_at(script: Sequence[BodyStep], frame: Frame, pos: int) -> Effect:
         case NoteStep(note=note):
             return Tell(note.text)
         case AbortStep(abort=abort):
-            return AbortCaller(abort.reason)
+            return AbortSignalOf(abort.signal, abort.reason)
+        case DeferStep(defer=defer):
+            return HandOver(defer.context)
+        case ConcludeStep():
+            return AskToConclude()
+        case NextStep():
+            return CallNext()
+        case SetSignalStep(set_signal=signal):
+            return PutSignal(signal.name, signal.aborted)
+        case RestoreSignalStep():
+            return PutBackSignal()
+        case _:
+            return _end_of(step)
+
+
+def _end_of(
+    step: ReturnStep | RaiseStep | PassStep | DecideStep | AuthorStep | DenyStep | NothingStep | AnswerStep,
+) -> End:
+    match step:
         case ReturnStep(return_=end):
             return EndReturned(end.value, end.value == {"$nonce": True})
         case RaiseStep(raise_=what):
             return EndRaised(what)
+        case PassStep():
+            return PASSES
+        case DecideStep(decide=decide):
+            return EndDecided(decide.decision, tuple(decide.contexts))
+        case AuthorStep(author=author):
+            return EndAuthored(author.result, tuple(author.contexts))
+        case DenyStep(deny=deny):
+            return EndDenied(deny.reason)
+        case NothingStep():
+            return ANSWERS_NOTHING
+        case AnswerStep(answer=answer):
+            return EndAnswered(answer.outcome)
         case _:
             assert_never(step)
 
@@ -119,7 +248,7 @@ def passed(frame: Frame) -> Frame:
     """The frame after its step has been carried out."""
     if frame.unwinding:
         return replace(frame, unwinding=False)
-    return replace(frame, step=frame.step + 1)
+    return replace(frame, step=frame.step + 1, delegating=False)
 
 
 def interruption(frame: Frame) -> Frame:
@@ -132,6 +261,18 @@ def interruption(frame: Frame) -> Frame:
 def gate_name(name: str, pos: int) -> str:
     """The name of a gate for the call at `pos`."""
     return name.replace("$call", str(pos))
+
+
+def sync_effects(script: Sequence[Step], pos: int, at_end: End) -> tuple[list[Effect], End]:
+    """What a script does that cannot wait: everything it wants, and how it ends."""
+    effects: list[Effect] = []
+    frame = Frame()
+    while True:
+        effect = effect_at(script, frame, pos, at_end)
+        if isinstance(effect, End):
+            return effects, effect
+        effects.append(effect)
+        frame = passed(frame)
 
 
 # -- playing a script inside an implementation --------------------------------------------------
@@ -149,8 +290,8 @@ class Stage(Protocol):
     async def await_abort(self, *, interruptible: bool) -> BaseException | None:
         """Wait for the abort; answer the native cancellation that interrupted it, if one did."""
 
-    def abort_caller(self, reason: str | None) -> None:
-        """Abort the caller's signal."""
+    def abort(self, signal: str, reason: str | None) -> None:
+        """Abort a signal."""
 
     def exception(self, what: Raise) -> Awaitable[BaseException]:
         """The exception that `raise` of this kind raises."""
@@ -158,16 +299,26 @@ class Stage(Protocol):
     def nonce(self) -> str:
         """A fresh value that nobody else can know."""
 
+    def hand_over(self, context: str) -> None:
+        """Hand over a context."""
 
-async def play(script: Sequence[BodyStep], pos: int, cancels: bool, stage: Stage) -> Any:
+    def conclude(self) -> None:
+        """Ask to end the turn."""
+
+    def source(self) -> str:
+        """What has aborted the signal of the body."""
+
+
+async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, stage: Stage) -> Any:
     """Play the script of a body to its end. `cancels` says whether an abort interrupts it natively."""
     frame = Frame()
     nonce = stage.nonce()
-    stage.emit("body.started", pos=pos, attempt=1, nonce=nonce)
+    stage.emit("body.started", pos=pos, attempt=attempt, nonce=nonce)
     caught: BaseException | None = None
 
     def settle(how: str, code: str | None = None) -> None:
-        stage.emit("body.settled", pos=pos, attempt=1, how=how, **({} if code is None else {"code": code}))
+        fields = {} if code is None else {"code": code}
+        stage.emit("body.settled", pos=pos, attempt=attempt, how=how, **fields)
 
     while True:
         effect = effect_at(script, frame, pos)
@@ -178,19 +329,26 @@ async def play(script: Sequence[BodyStep], pos: int, cancels: bool, stage: Stage
             case WaitForAbort():
                 caught = await stage.await_abort(interruptible=cancels and not frame.interrupted)
                 if caught is None:
-                    stage.emit("body.signalled", pos=pos, attempt=1, source="caller")
+                    stage.emit("body.signalled", pos=pos, attempt=attempt, source=stage.source())
                     frame = passed(frame)
                 else:
-                    stage.emit("body.interrupted", pos=pos, attempt=1)
+                    stage.emit("body.interrupted", pos=pos, attempt=attempt)
                     frame = interruption(frame)
             case Tell(text):
                 stage.emit("noted", pos=pos, text=text)
                 frame = passed(frame)
-            case AbortCaller(reason):
-                stage.abort_caller(reason)
+            case AbortSignalOf(signal, reason):
+                stage.abort(signal, reason)
                 frame = passed(frame)
             case SetOnCancel(changed):
                 frame = changed
+            case HandOver(context):
+                stage.emit("context.deferred", pos=pos, attempt=attempt, context=context)
+                stage.hand_over(context)
+                frame = passed(frame)
+            case AskToConclude():
+                stage.conclude()
+                frame = passed(frame)
             case EndReturned(value, is_nonce):
                 settle("returned")
                 return nonce if is_nonce else value
@@ -203,4 +361,4 @@ async def play(script: Sequence[BodyStep], pos: int, cancels: bool, stage: Stage
                 assert caught is not None, "a script ends as cancelled only by a cancellation"
                 raise caught
             case _:
-                assert_never(effect)
+                raise AssertionError(f"a body does not hold the step {effect}")

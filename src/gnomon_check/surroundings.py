@@ -22,8 +22,7 @@ from gnomon_spec.vocabulary import (
 )
 
 ERROR = Outcome(Code.TOOL_ERROR)
-SKIPPED = Outcome(Code.ABORTED_BEFORE_DISPATCH)
-
+SKIPPED = Outcome(cancellation_code(body_invoked=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,6 +254,17 @@ def test_the_command_tells_the_broken_rule_and_the_name_of_the_trace(
     assert lines[1] == "broken: Pairing: call 1 is answered twice: SCD-10"
     assert lines[-1] == f"trace: {trace}"
     assert trace.exists()
+    nowhere = CliRunner().invoke(app, ["explore", "--calls", "2", "--trace", str(tmp_path / "no" / "file")])
+    assert nowhere.exit_code == 2
     machine_read = json.loads(CliRunner().invoke(app, ["explore", "--json"]).stdout)
     assert machine_read["broken"]["property"] == "Pairing"
     assert machine_read["broken"]["history"][0]["event"] == "batch.opened"
+
+
+def test_nothing_is_written_where_every_property_holds(tmp_path: Path) -> None:
+    trace = tmp_path / "none.jsonl"
+    shown = CliRunner().invoke(app, ["explore", "--calls", "2", "--reclassify", "--trace", str(trace)])
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout.startswith("2 calls in a pool of 2, all combinations of modes, which may change\n")
+    assert shown.stderr == ""
+    assert not trace.exists()

@@ -149,6 +149,16 @@ def test_a_schema_is_a_value_within_the_limits() -> None:
     assert [one.clause for one in declared_faults(schema)] == ["VAL-3"]
 
 
+def test_a_schema_that_is_too_deep_is_a_fault_beside_others() -> None:
+    schema: Any = {}
+    for _ in range(197):
+        schema = {"type": "array", "items": schema}
+    wrong = {"x": 1}
+    assert [one.clause for one in declared_faults({"oneOf": [wrong, schema]})] == ["SCH-2"]
+    deeper = {"type": "array", "items": schema}
+    assert [one.clause for one in declared_faults({"oneOf": [deeper, wrong]})] == ["VAL-3", "SCH-2"]
+
+
 # -- the authoring form ---------------------------------------------------------------------------
 
 

@@ -393,6 +393,23 @@ def test_reading_takes_linear_time() -> None:
         assert steps(make(2_000)) < 4.5 * steps(make(500))
 
 
+def test_reading_copies_each_part_of_the_text_a_few_times_at_most() -> None:
+    copied = 0
+
+    class Watched(str):
+        __slots__ = ()
+
+        def __getitem__(self, key: Any) -> Watched:
+            nonlocal copied
+            piece = Watched(super().__getitem__(key))
+            copied += len(piece)
+            return piece
+
+    raw = Watched('{"a":[1,2.5,"x\\n\\u0041 y",' + "[true]," * 300 + 'null],"b":' + "7" * 9_000 + "}")
+    assert isinstance(parse_arguments(raw), dict)
+    assert 1_000 < copied < 3 * len(raw)
+
+
 def test_arguments_are_logged_as_they_were_written() -> None:
     assert logged_as_written('{"a": 1}', '{"a": 1}')
     assert not logged_as_written('{"a": 1}', '{"a":1}')

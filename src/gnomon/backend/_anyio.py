@@ -7,15 +7,21 @@ import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
-from gnomon.signals import AbortSignal
-
 T = TypeVar("T")
+
+
+class Signal(Protocol):
+    """What aborts."""
+
+    def on_abort(self, callback: Callable[[object], None]) -> AbstractContextManager[object]:
+        """Call `callback` when it aborts."""
 
 
 class Interrupted(Exception):
@@ -136,7 +142,7 @@ async def _supervise(
     return saved
 
 
-async def interruptible(body: Callable[[], Awaitable[T]], signal: AbortSignal) -> T:
+async def interruptible(body: Callable[[], Awaitable[T]], signal: Signal) -> T:
     """Run a body, and interrupt it once when `signal` aborts (PY-2).
 
     Raises `Interrupted` where the body ended because of that. On asyncio its task is cancelled, once,
@@ -157,13 +163,20 @@ async def interruptible(body: Callable[[], Awaitable[T]], signal: AbortSignal) -
     with signal.on_abort(interrupt):
         try:
             return await body()
-        except asyncio.CancelledError:
-            if not interruptions and not task.cancelling():
-                raise  # nobody asked for it: the body made it up (PY-4)
+        except BaseException as error:
+            if not _is_cancellation(error) or not (interruptions or task.cancelling()):
+                raise  # its own error, or a cancellation that nobody asked for (PY-4)
             raise Interrupted from None
         finally:
             if interruptions:
                 await _absorb(task)
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether an exception is asyncio's cancellation, or a group of nothing else (PY-2)."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_cancellation, error.exceptions))
+    return isinstance(error, asyncio.CancelledError)
 
 
 def _asyncio_task() -> asyncio.Task[object] | None:

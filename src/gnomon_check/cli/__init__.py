@@ -12,6 +12,7 @@ from gnomon_check.cli.conform import conform
 from gnomon_check.cli.demo import demo
 from gnomon_check.cli.explain_clause import explain
 from gnomon_check.cli.explore import explore
+from gnomon_check.cli.vectors import vectors
 from gnomon_check.cli.verify import verify
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app.command("conform")(conform)
 app.command("verify")(verify)
 app.command("explore")(explore)
 app.command("explain")(explain)
+app.command("vectors")(vectors)
 app.command("demo")(demo)
 
 

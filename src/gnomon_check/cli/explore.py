@@ -41,6 +41,8 @@ def explore(
 
     Exit code 0: every property holds. 1: one is broken, and the shortest history is printed.
     """
+    if trace is not None and not trace.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {trace.parent}", param_hint="--trace")
     begun = time.perf_counter()
     with _bar(Console(stderr=True), quiet=as_json) as bar:
         task = bar.add_task("exploring", total=None, states=0)

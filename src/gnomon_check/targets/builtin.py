@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gnomon import AbortController, Output, Runtime, Tool, ToolCall, ToolContext
+from gnomon import AbortController, Output, Runtime, Tool, ToolCall
 from gnomon.session import MemorySession, Record, StoredRecord
 from gnomon_check.driver import Controls, Harness
 from gnomon_check.scenario import (
@@ -28,7 +28,7 @@ class Builtin:
     def prepare(self, harness: Harness) -> Controls:
         return _Controls()
 
-    async def run_batch(self, harness: Harness) -> None:
+    async def run_batch(self, harness: Harness) -> bool:
         scenario = harness.scenario
         runtime = self._make_runtime(max_parallel=scenario.limits.max_parallel)
         for one in scenario.tools:
@@ -36,7 +36,8 @@ class Builtin:
         controls = harness.controls
         assert isinstance(controls, _Controls)
         calls = [ToolCall(one.id, one.name, one.arguments) for one in scenario.batch.calls]
-        await runtime.run_batch(calls, session=_Session(harness), signal=controls.controller.signal)
+        batch = await runtime.run_batch(calls, session=_Session(harness), signal=controls.controller.signal)
+        return bool(batch.concluded)
 
 
 class _Controls:
@@ -48,8 +49,8 @@ class _Controls:
 
 
 def _tool(one: ScenarioTool, harness: Harness) -> Tool:
-    async def run(arguments: Any, context: ToolContext) -> object:
-        return await harness.body(one.name, context.call_id, context.signal)
+    async def run(arguments: Any, context: Any) -> object:
+        return await harness.body(one.name, context.call_id, context.signal, context)
 
     return Tool(
         name=one.name,

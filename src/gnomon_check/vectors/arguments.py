@@ -8,14 +8,15 @@ from gnomon_check.vectors.case import Case, Suite, fails, path
 from gnomon_check.vectors.values import limits_of
 from gnomon_spec.values import NotAValue, parse_arguments
 
-JOIN = "$join"
+NEST = "$nest"
 
 
 def text_of(given: Any) -> str:
-    """The text of an input: as it stands, or `{"$join": [[piece, times], ...]}`."""
+    """The text of an input: as it stands, or `{"$nest": [OPENING, CLOSING, TIMES]}`."""
     if isinstance(given, str):
         return given
-    return "".join(piece * times for piece, times in given[JOIN])
+    opening, closing, times = given[NEST]
+    return f"{opening * times}{closing * times}"
 
 
 def computed(given: dict[str, Any]) -> dict[str, Any]:
@@ -37,20 +38,21 @@ def _text(name: str, title: str, text: Any, twin: str, clauses: str = "ARG-2 ARG
     return Case(f"parse-{name}", clauses, title, given, twin=f"parse-{twin}")
 
 
-def _joined(*pieces: list[Any]) -> dict[str, Any]:
-    return {JOIN: list(pieces)}
+def _nested(opening: str, closing: str, times: int) -> dict[str, Any]:
+    return {NEST: [opening, closing, times]}
 
 
 PARSE = Suite(
     "parse",
-    "Say what the argument text means: `value` where it is JSON (or empty), `unchanged` where it is not and is passed on "
-    "as a string, `fails` where it is JSON and no value within the limits. The fault is CRE-2's: INVALID_ARGS.",
+    "Say what the argument text means: `value` where it is JSON (or empty), `unchanged` where it is not "
+    "and is passed on as a string, `fails` where it is JSON and no value within the limits. The fault "
+    "is CRE-2's: INVALID_ARGS.",
     computed,
     (
         _json("empty", "empty text means no arguments", "", "ARG-1"),
         _text("blank", "blank text is not empty", " ", "empty", "ARG-1 ARG-3"),
         _json("object", "an object", '{"path":"x","n":1}'),
-        _json("white-space", "the four kinds of white space", " \t\r\n{ \"a\" : [ 1 , 2 ] }\n"),
+        _json("white-space", "the four kinds of white space", ' \t\r\n{ "a" : [ 1 , 2 ] }\n'),
         _json("scalar", "any value may stand alone", "null"),
         _json("words", "the three words", "[true,false,null]"),
         _json("repeated-key", "the last value counts, in the place of the first", '{"a":1,"b":2,"a":3}'),
@@ -84,11 +86,27 @@ PARSE = Suite(
         _json("nearest-double", "the nearest double", "[9007199254740993.0,0.1,1e23]", "VAL-4"),
         _json("underflow", "underflow gives zero", "[1e-999,-1e-999]", "VAL-4"),
         _json("largest-double", "the largest double", "[1.7976931348623157e308]", "VAL-4"),
-        _text("beyond-doubles", "beyond the range of doubles", "[1.7976931348623159e308]", "largest-double",
-              "VAL-4 ARG-3 CRE-2"),
-        _text("beyond-doubles-deep", "the path leads to it", '{"a":[0,-1e400]}', "exponents", "VAL-4 VAL-2 CRE-2"),
-        _json("beyond-doubles-replaced", "what a repeated key replaces is no part of the value", '{"a":1e400,"a":1}',
-              "ARG-2 VAL-4"),
+        _text(
+            "beyond-doubles",
+            "beyond the range of doubles",
+            "[1.7976931348623159e308]",
+            "largest-double",
+            "VAL-4 ARG-3 CRE-2",
+        ),
+        _json("within-doubles-deep", "a large double, inside", '{"a":[0,-1e300]}', "VAL-4"),
+        _text(
+            "beyond-doubles-deep",
+            "the path leads to it",
+            '{"a":[0,-1e400]}',
+            "within-doubles-deep",
+            "VAL-4 VAL-2 CRE-2",
+        ),
+        _json(
+            "beyond-doubles-replaced",
+            "what a repeated key replaces is no part of the value",
+            '{"a":1e400,"a":1}',
+            "ARG-2 VAL-4",
+        ),
         _json("escapes", "the escapes", '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041"'),
         _json("surrogate-pair", "an escaped pair is one code point", '"\\ud834\\udd1e"', "ARG-2 VAL-6"),
         _json("lone-surrogate", "an escaped lone surrogate is kept", '["\\ud800","\\udc00\\ud800"]', "VAL-6"),
@@ -97,13 +115,28 @@ PARSE = Suite(
         _text("escape-unknown", "an unknown escape", '"\\x41"', "escapes"),
         _text("escape-short", "an escape that is too short", '"\\u041"', "escapes"),
         _text("control-character", "a control character in a string", '"a\tb"', "other-controls"),
-        _json("depth-200", "200 arrays inside each other", _joined(["[", 200], ["]", 200]), "VAL-3"),
-        _text("depth-201", "deeper than the limit, and JSON all the same", _joined(["[", 201], ["]", 201]), "depth-200",
-              "ARG-3 VAL-3 CRE-2"),
-        _text("depth-100000", "far deeper: still an answer", _joined(["[", 100_000], ["]", 100_000]), "depth-200",
-              "ARG-3 VAL-3 CRE-2"),
-        _text("depth-100000-open", "as deep, and no JSON", _joined(["[", 100_000], ["]", 99_999]), "depth-200", "ARG-3 VAL-3"),
-        _text("objects-100000-open", "objects that never end", _joined(['{"a":', 100_000]), "object", "ARG-3 VAL-3"),
+        _json("depth-200", "200 arrays inside each other", _nested("[", "]", 200), "VAL-3"),
+        _text(
+            "depth-201",
+            "deeper than the limit, and JSON all the same",
+            _nested("[", "]", 201),
+            "depth-200",
+            "ARG-3 VAL-3 CRE-2",
+        ),
+        _text(
+            "depth-100000",
+            "far deeper: still an answer",
+            _nested("[", "]", 100_000),
+            "depth-200",
+            "ARG-3 VAL-3 CRE-2",
+        ),
+        _text("depth-200-open", "as deep, and no JSON", _nested("[", "", 200), "depth-200", "ARG-3 VAL-3"),
+        Case(
+            "parse-objects-100000-open",
+            "ARG-3 VAL-3",
+            "objects that never end",
+            {"text": _nested('{"a":', "", 100_000)},
+        ),
         _json("own-depth", "a limit of 2", "[[1]]", "VAL-3", depth=2),
         _text("own-depth-over", "a limit of 1", "[[1]]", "own-depth", "ARG-3 VAL-3 CRE-2", depth=1),
         _text("own-depth-no-json", "no JSON, beyond the limit", "[[1}", "own-depth", "ARG-3", depth=2),

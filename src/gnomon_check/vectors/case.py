@@ -12,7 +12,7 @@ from gnomon_spec.values import Path
 
 FORMAT = "gnomon/1"
 SUITE = "1.0"
-"""The version of the vectors: the first number changes where a case changes or goes, the second where one comes."""
+"""The first number changes where a case goes or is expected to end otherwise, the second where one comes."""
 
 CaseId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
 ClauseId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,3}-[0-9]+$")]

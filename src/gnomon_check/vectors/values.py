@@ -50,8 +50,8 @@ def _no_value(kind: str, title: str, value: object = 1) -> list[Case]:
 
 SNAPSHOT = Suite(
     "snapshot",
-    "Copy `value`, within `limits` {depth, nodes} where they are given, else 200 and 1000000. Answer the copy, or fail "
-    "with the path to the first part that is no JSON value.",
+    "Copy `value`, within `limits` {depth, nodes} where they are given, else 200 and 1000000. Answer "
+    "the copy, or fail with the path to the first part that is no JSON value.",
     computed_snapshot,
     (
         Case("snapshot-null", "VAL-1", "null", {"value": None}),
@@ -59,10 +59,27 @@ SNAPSHOT = Suite(
         Case("snapshot-numbers", "VAL-1 VAL-4", "numbers", {"value": [0, -1, 0.5, 1e300, 5e-324, 1.0]}),
         Case("snapshot-text", "VAL-1 VAL-6", "text", {"value": ["", "a\u0000b", "e\u0301", "\U0001d11e"]}),
         Case("snapshot-empty", "VAL-1", "empty containers", {"value": [{}, [], {"a": {}}]}),
-        Case("snapshot-key-order", "VAL-2 VAL-5", "the order of keys is kept", {"value": {"b": 1, "a": 2, "": 3}}),
-        Case("snapshot-lone-surrogate", "VAL-6", "a lone surrogate is kept", {"value": [_form("lone_surrogate")]}),
-        Case("snapshot-big-integer", "VAL-4", "a large whole number is kept", {"value": [_form("big_int:400")]}),
-        Case("snapshot-2-to-53", "VAL-4", "beyond the whole doubles", {"value": [2**53 + 1, -(2**64) - 1]}),
+        Case(
+            "snapshot-key-order",
+            "VAL-2 VAL-5",
+            "the order of keys is kept",
+            {"value": {"b": 1, "a": 2, "": 3}},
+        ),
+        Case(
+            "snapshot-lone-surrogate",
+            "VAL-6",
+            "a lone surrogate is kept",
+            {"value": [_form("lone_surrogate")]},
+        ),
+        Case(
+            "snapshot-big-integer", "VAL-4", "a large whole number is kept", {"value": [_form("big_int:400")]}
+        ),
+        Case(
+            "snapshot-beyond-whole-doubles",
+            "VAL-4",
+            "beyond the whole doubles",
+            {"value": [2**53 + 1, -(2**64) - 1]},
+        ),
         Case("snapshot-negative-zero", "VAL-4", "zero keeps its sign", {"value": _form("negative_zero")}),
         *_no_value("nan", "NaN", 0.5),
         *_no_value("inf", "an infinite number", 1e308),
@@ -90,23 +107,59 @@ SNAPSHOT = Suite(
             "the second, where the first is a value",
             {"value": {"b": [1], "a": _form("inf")}},
         ),
-        Case("snapshot-at-the-root", "VAL-1 VAL-2", "the path may be empty", {"value": _form("nan")},
-             twin="snapshot-null"),
+        Case(
+            "snapshot-at-the-root",
+            "VAL-1 VAL-2",
+            "the path may be empty",
+            {"value": _form("nan")},
+            twin="snapshot-null",
+        ),
         Case("snapshot-depth-200", "VAL-3", "200 containers inside each other", {"value": _form("deep:200")}),
-        Case("snapshot-depth-201", "VAL-3", "one more than the limit", {"value": _form("deep:201")},
-             twin="snapshot-depth-200"),
-        Case("snapshot-depth-100000", "VAL-3", "far more: still an answer", {"value": _form("deep:100000")},
-             twin="snapshot-depth-200"),
-        Case("snapshot-depth-own-limit", "VAL-3", "a limit of 2", {"value": {"a": [1]}, "limits": {"depth": 2}}),
-        Case("snapshot-depth-own-limit-over", "VAL-3", "a limit of 1",
-             {"value": {"a": [1]}, "limits": {"depth": 1}}, twin="snapshot-depth-own-limit"),
-        Case("snapshot-nodes-own-limit", "VAL-8", "four parts, and a budget of four",
-             {"value": {"a": [1, 2]}, "limits": {"nodes": 4}}),
-        Case("snapshot-nodes-own-limit-over", "VAL-8", "a budget of three",
-             {"value": {"a": [1, 2]}, "limits": {"nodes": 3}}, twin="snapshot-nodes-own-limit"),
+        Case(
+            "snapshot-depth-201",
+            "VAL-3",
+            "one more than the limit",
+            {"value": _form("deep:201")},
+            twin="snapshot-depth-200",
+        ),
+        Case(
+            "snapshot-depth-100000",
+            "VAL-3",
+            "far more: still an answer",
+            {"value": _form("deep:100000")},
+            twin="snapshot-depth-200",
+        ),
+        Case(
+            "snapshot-depth-own-limit", "VAL-3", "a limit of 2", {"value": {"a": [1]}, "limits": {"depth": 2}}
+        ),
+        Case(
+            "snapshot-depth-own-limit-over",
+            "VAL-3",
+            "a limit of 1",
+            {"value": {"a": [1]}, "limits": {"depth": 1}},
+            twin="snapshot-depth-own-limit",
+        ),
+        Case(
+            "snapshot-nodes-own-limit",
+            "VAL-8",
+            "four parts, and a budget of four",
+            {"value": {"a": [1, 2]}, "limits": {"nodes": 4}},
+        ),
+        Case(
+            "snapshot-nodes-own-limit-over",
+            "VAL-8",
+            "a budget of three",
+            {"value": {"a": [1, 2]}, "limits": {"nodes": 3}},
+            twin="snapshot-nodes-own-limit",
+        ),
         Case("snapshot-nodes-default", "VAL-8", "a million parts", {"value": _form("wide:999999")}),
-        Case("snapshot-nodes-default-over", "VAL-8", "one more", {"value": _form("wide:1000000")},
-             twin="snapshot-nodes-default"),
+        Case(
+            "snapshot-nodes-default-over",
+            "VAL-8",
+            "one more",
+            {"value": _form("wide:1000000")},
+            twin="snapshot-nodes-default",
+        ),
     ),
 )
 
@@ -134,7 +187,9 @@ EQUAL = Suite(
         _pair("item-more", "an item more", [1], [1, 1]),
         _pair("array-and-object", "both empty", [], {}),
         _pair("text-and-number", "text is no number", "1", 1),
-        _pair("text-composed", "text is compared code point for code point", "\u00e9", "e\u0301", "VAL-5 VAL-6"),
+        _pair(
+            "text-composed", "text is compared code point for code point", "\u00e9", "e\u0301", "VAL-5 VAL-6"
+        ),
         _pair("lone-surrogates", "also where it is a lone surrogate", "\ud800", "\ud800", "VAL-5 VAL-6"),
         _pair("deep", "at any depth", _form("deep:5000"), _form("deep:5000"), "VAL-3 VAL-5"),
         _pair("deep-differs", "at any depth", _form("deep:5000"), _form("deep:5001"), "VAL-3 VAL-5"),

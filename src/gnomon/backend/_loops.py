@@ -1,0 +1,36 @@
+"""Event loops: which one is running here, and how another thread hands it something to do."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One running event loop."""
+
+    handle: Any
+    post: Callable[[Callable[[], object]], object]
+    """Have the loop call something soon; from any thread. Raises `RuntimeError` once the loop is closed."""
+
+
+def current_loop() -> Loop | None:
+    """The loop that runs in this thread, or nothing where none does."""
+    try:
+        running = asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        return Loop(running, running.call_soon_threadsafe)
+    trio = sys.modules.get("trio")
+    if trio is None:
+        return None
+    try:
+        token = trio.lowlevel.current_trio_token()
+    except RuntimeError:
+        return None
+    return Loop(token, token.run_sync_soon)

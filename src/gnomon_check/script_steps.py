@@ -1,0 +1,285 @@
+"""The steps of scripts: what a tool, a listener, a guard or an approver of a scenario can do.
+
+Each step is an object with a single key. Which steps a script may hold depends on whose it is.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
+
+Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:$-]+$", max_length=80)]
+"""Names of gates, tools and the like; `$call` in the name of a gate becomes the position of the call."""
+
+
+class Strict(BaseModel):
+    """A model that takes no field it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+def single_key(value: Any) -> str:
+    """The tag of a step: the one key of its object."""
+    if isinstance(value, dict):
+        return next(iter(value), "") if len(value) == 1 else "a step has exactly one key"
+    if isinstance(value, BaseModel):
+        field = next(iter(type(value).model_fields.items()))
+        return field[1].alias or field[0]
+    return "a step is an object"
+
+
+class Gate(Strict):
+    """Wait until the gate is released; an interruption that arrives here is kept for later."""
+
+    name: Name
+
+
+class AwaitAbort(Strict):
+    """Wait until the signal that the script was given aborts."""
+
+
+class OnCancel(Strict):
+    """What a native cancellation does from here on, at `await_abort`."""
+
+    do: Literal["propagate", "swallow", "unwind"] = "propagate"
+    gate: Name | None = None
+
+    @model_validator(mode="after")
+    def _gate_for_unwind(self) -> OnCancel:
+        if (self.do == "unwind") != (self.gate is not None):
+            raise ValueError("`gate` goes with `unwind`, and only with it")
+        return self
+
+
+class Note(Strict):
+    """Leave an informative event."""
+
+    text: str
+
+
+class AbortFromInside(Strict):
+    """Abort a signal from inside a script: the caller's, or one that a wrapper made."""
+
+    signal: Name = "caller"
+    reason: str | None = None
+
+
+class Return(Strict):
+    """End with a value; `{"$nonce": true}` stands for a fresh value made by the harness."""
+
+    value: Any = None
+
+
+class Raise(Strict):
+    """End by raising."""
+
+    kind: Literal["error", "coded", "cancelled", "exit", "keyboard", "generator_exit", "unprintable"] = (
+        "error"
+    )
+    message: str = "it failed"
+    code: str | None = None
+    name: str | None = None
+
+    @model_validator(mode="after")
+    def _code_for_coded(self) -> Raise:
+        if (self.kind == "coded") != (self.code is not None):
+            raise ValueError("`code` goes with kind `coded`, and only with it")
+        return self
+
+
+class Defer(Strict):
+    """Hand over a context."""
+
+    context: str
+
+
+class Conclude(Strict):
+    """Ask to end the turn."""
+
+
+class Next(Strict):
+    """Delegate to the rest of the waterfall, and wait; the answer is kept."""
+
+
+class Pass(Strict):
+    """End with what the last `next` answered; with the default where there was none."""
+
+
+class Decide(Strict):
+    """End with a decision, well-formed or not: an object with a `kind`, or anything else."""
+
+    decision: Any = None
+    contexts: list[str] = Field(default_factory=list)
+
+
+class Author(Strict):
+    """End with a result of one's own: `{"ok": true, "value": ...}` or `{"ok": false, "code": ...}`."""
+
+    result: Any = None
+    contexts: list[str] = Field(default_factory=list)
+
+
+class SetSignal(Strict):
+    """Put a signal of one's own in place of the call's."""
+
+    name: Name
+    aborted: bool = False
+
+
+class RestoreSignal(Strict):
+    """Put the first signal back."""
+
+
+class DenyReason(Strict):
+    """A guard denies."""
+
+    reason: str = "denied"
+
+
+class Nothing(Strict):
+    """Answer nothing: a guard has no objection, a projection changes nothing."""
+
+
+class AnswerOf(Strict):
+    """An approver answers: one of the four, or any other text."""
+
+    outcome: str
+
+
+class GateStep(Strict):
+    gate: Gate
+
+
+class AwaitAbortStep(Strict):
+    await_abort: AwaitAbort
+
+
+class OnCancelStep(Strict):
+    on_cancel: OnCancel
+
+
+class NoteStep(Strict):
+    note: Note
+
+
+class AbortStep(Strict):
+    abort: AbortFromInside
+
+
+class ReturnStep(Strict):
+    return_: Return = Field(alias="return")
+
+
+class RaiseStep(Strict):
+    raise_: Raise = Field(alias="raise")
+
+
+class DeferStep(Strict):
+    defer: Defer
+
+
+class ConcludeStep(Strict):
+    conclude: Conclude
+
+
+class NextStep(Strict):
+    next: Next
+
+
+class PassStep(Strict):
+    pass_: Pass = Field(alias="pass")
+
+
+class DecideStep(Strict):
+    decide: Decide
+
+
+class AuthorStep(Strict):
+    author: Author
+
+
+class SetSignalStep(Strict):
+    set_signal: SetSignal
+
+
+class RestoreSignalStep(Strict):
+    restore_signal: RestoreSignal
+
+
+class DenyStep(Strict):
+    deny: DenyReason
+
+
+class NothingStep(Strict):
+    nothing: Nothing
+
+
+class AnswerStep(Strict):
+    answer: AnswerOf
+
+
+_Common = (
+    Annotated[NoteStep, Tag("note")] | Annotated[AbortStep, Tag("abort")] | Annotated[RaiseStep, Tag("raise")]
+)
+_Waits = Annotated[GateStep, Tag("gate")] | Annotated[AwaitAbortStep, Tag("await_abort")]
+_Row = Annotated[NextStep, Tag("next")] | Annotated[PassStep, Tag("pass")]
+
+BodyStep: TypeAlias = Annotated[
+    _Common
+    | _Waits
+    | Annotated[OnCancelStep, Tag("on_cancel")]
+    | Annotated[DeferStep, Tag("defer")]
+    | Annotated[ConcludeStep, Tag("conclude")]
+    | Annotated[ReturnStep, Tag("return")],
+    Discriminator(single_key),
+]
+"""A step of a body."""
+
+HookStep: TypeAlias = Annotated[
+    _Common
+    | _Waits
+    | _Row
+    | Annotated[DecideStep, Tag("decide")]
+    | Annotated[AuthorStep, Tag("author")]
+    | Annotated[SetSignalStep, Tag("set_signal")]
+    | Annotated[RestoreSignalStep, Tag("restore_signal")],
+    Discriminator(single_key),
+]
+"""A step of a listener; `author` and the signal steps are for those of `execute` only."""
+
+SyncStep: TypeAlias = Annotated[
+    _Common
+    | Annotated[DenyStep, Tag("deny")]
+    | Annotated[NothingStep, Tag("nothing")]
+    | Annotated[ReturnStep, Tag("return")],
+    Discriminator(single_key),
+]
+"""A step of what cannot wait: a guard, a projection, an observer."""
+
+AnswererStep: TypeAlias = Annotated[
+    _Common | _Waits | Annotated[AnswerStep, Tag("answer")],
+    Discriminator(single_key),
+]
+"""A step of an approver."""
+
+Step: TypeAlias = (
+    GateStep
+    | AwaitAbortStep
+    | OnCancelStep
+    | NoteStep
+    | AbortStep
+    | ReturnStep
+    | RaiseStep
+    | DeferStep
+    | ConcludeStep
+    | NextStep
+    | PassStep
+    | DecideStep
+    | AuthorStep
+    | SetSignalStep
+    | RestoreSignalStep
+    | DenyStep
+    | NothingStep
+    | AnswerStep
+)
