@@ -14,6 +14,7 @@ Each function ends the preparation of a call (`PREPARED`, `SETTLED` or
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gnomon_spec import waterfall
@@ -142,8 +143,8 @@ def pre_decides(execution: Execution, listener: int, decision: PreDecision) -> S
 
     PRE-2  Anything that is no decision MUST be a pipeline failure: the body does
            not run.
-    PRE-3  A listener that decides without delegating hides the listeners after
-           it. It MUST NOT hide guards.
+    PRE-3  A listener that decides without delegating MUST hide the listeners
+           after it. It MUST NOT hide guards.
     PRE-5  A listener that raises MUST be a pipeline failure, keeping the code of
            a structured error.
     """
@@ -221,7 +222,7 @@ def refuse_approval(execution: Execution, answer: Approval) -> Refused | None:
     if execution.stage is not Stage.APPROVAL:
         return Refused("APP-6", "no request is open")
     if execution.aborted and answer is not Approval.CANCELLED:
-        return Refused("APP-11", "the caller has aborted, so the request is withdrawn")
+        return Refused("APP-11", "the caller has aborted, so the request is withdrawn")  # APP-11
     return None
 
 
@@ -255,6 +256,19 @@ def _approved(execution: Execution, answer: Approval, told: tuple[Event, ...]) -
             return Step(_post(execution, Outcome(Code.ABORTED_BEFORE_DISPATCH)), told)  # APP-3
         case _:
             return Step(_post(execution, Outcome(approval_code(heard))), told)
+
+
+@clause("APP-8")
+def first_to_decide(answers: Sequence[Approval | None]) -> Approval:
+    """Say what comes of answerers, in the order of their waterfall; None stands for one that delegates.
+
+    APP-8  Answerers MUST form a waterfall in the asking scope, by default
+           `unavailable`; the first to decide wins.
+    """
+    for answer in answers:
+        if answer is not None:
+            return answer  # APP-8
+    return Approval.UNAVAILABLE
 
 
 @clause("APP-2", "ERR-1")

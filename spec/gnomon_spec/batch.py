@@ -246,7 +246,7 @@ def reclassify(batch: Batch, position: int, mode: Mode) -> Stepped:
 # -- starting a call ----------------------------------------------------------------------------
 
 
-@clause("SCD-1", "SCD-4", "SCD-5", "SCD-7", "SCD-8", "SCD-9")
+@clause("SCD-1", "SCD-4", "SCD-5", "SCD-7", "SCD-8", "SCD-9", "APP-5")
 def refuse_start(batch: Batch, position: int) -> Refused | None:
     """Say why the call at `position` may not start now, or nothing.
 
@@ -257,6 +257,8 @@ def refuse_start(batch: Batch, position: int) -> Refused | None:
     SCD-7  The ready prefix MUST be committed before anything else starts.
     SCD-8  A call whose turn comes while the caller signal is aborted MUST NOT
            start.
+    APP-5  Approvals of one batch MUST NOT overlap, and are asked in model order:
+           they are part of preparing a call.
     SCD-9  After a fault of the runtime no further call MUST start.
     """
     refused = _refuse_ended(batch)
@@ -268,7 +270,7 @@ def refuse_start(batch: Batch, position: int) -> Refused | None:
         return Refused("SCD-8", "the caller has aborted, so no further call starts")
     if position != batch.next_start or position >= len(batch.calls):
         return Refused("SCD-1", f"calls start in model order, and it is not the turn of call {position}")
-    refused = _refuse_busy(batch)
+    refused = _refuse_busy(batch)  # APP-5
     if refused is not None:
         return refused
     if commit_is_due(batch):  # SCD-7
@@ -425,11 +427,12 @@ def body_started(batch: Batch, position: int) -> Stepped:
     )
 
 
-@clause("DSP-3", "OUT-1", "CAN-2")
+@clause("DSP-9", "OUT-1", "CAN-2")
 def refuse_dispatched(batch: Batch, position: int, answer: ResultAnswer) -> Refused | None:
     """Say why the dispatch of the call may not end with `answer`, or nothing.
 
-    DSP-3  Without a body there MUST be no success.
+    DSP-9  A success MUST NOT be answered once the caller has aborted. (Without a
+           body there is one only where a wrapper wrote it.)
     OUT-1  Once a body ran, ABORTED_BEFORE_DISPATCH MUST NOT be answered.
     CAN-2  ABORTED MUST NOT be answered for a body that did not run.
     """
@@ -442,8 +445,6 @@ def refuse_dispatched(batch: Batch, position: int, answer: ResultAnswer) -> Refu
     if isinstance(answer, Fault):
         return None
     outcome = answer.outcome
-    if not outcome.is_error and not one.body_invoked:
-        return Refused("DSP-3", f"the body of call {position} did not run, so it has no success")
     if not outcome.is_error and batch.aborted:
         return Refused("DSP-9", f"the caller has aborted, so call {position} does not end in a success")
     if outcome.code == Code.ABORTED_BEFORE_DISPATCH and one.body_invoked:

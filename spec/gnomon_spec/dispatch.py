@@ -216,7 +216,7 @@ def reach_body_stage(execution: Execution, found: bool = True, fit: bool = True)
 def refuse_in_body(execution: Execution) -> Refused | None:
     """Say why nothing of a body may happen now, or nothing."""
     if execution.stage is not Stage.BODY:
-        return Refused("DSP-15", "no body of the call is running")
+        return Refused("DSP-15", "no body of the call is running")  # DSP-15
     return None
 
 
@@ -282,7 +282,7 @@ class Struck:
 BodyEnd = Returned | Raised | Cancelled | Struck
 
 
-@clause("DSP-7", "DSP-9", "OUT-1", "OUT-2", "PY-2", "PY-4")
+@clause("DSP-7", "DSP-9", "OUT-1", "OUT-2", "PY-2", "PY-4", "ERR-1")
 def after_the_body(end: BodyEnd, aborted: bool) -> ResultAnswer:
     """Say what the end of a body means.
 
@@ -293,6 +293,7 @@ def after_the_body(end: BodyEnd, aborted: bool) -> ResultAnswer:
     OUT-1  A value that is no JSON, or does not fit the output schema, MUST give
            INVALID_TOOL_OUTPUT, aborted or not.
     OUT-2  So MUST one that does not render as content.
+    ERR-1  Every error result MUST carry a code.
     PY-2   A body that ended because it was interrupted MUST give ABORTED.
     PY-4   A cancellation that nobody asked for MUST be a failed tool; a
            KeyboardInterrupt MUST be a fault of the batch, and MUST abort its
@@ -304,7 +305,7 @@ def after_the_body(end: BodyEnd, aborted: bool) -> ResultAnswer:
         case Cancelled(asked):
             return PostResult(Outcome(Code.ABORTED if asked else Code.TOOL_ERROR))  # PY-2, PY-4
         case Raised(code):
-            return PostResult(Outcome(code or Code.TOOL_ERROR))  # DSP-7, PY-4
+            return PostResult(Outcome(code or Code.TOOL_ERROR))  # DSP-7, PY-4, ERR-1
         case Returned(fits=False):
             return PostResult(Outcome(Code.INVALID_TOOL_OUTPUT))  # OUT-1, OUT-2
         case Returned(nonce):
@@ -328,7 +329,7 @@ def body_ends(execution: Execution, end: BodyEnd, how: How = How.RETURNED) -> St
     answer = after_the_body(end, signal_aborted(execution))
     if isinstance(answer, Fault):
         return Step(replace(execution, stage=Stage.LOST, frames=()), told)
-    outcome = answer.outcome
+    outcome = answer.outcome  # OUT-5: without content of its own, it is made of the message
     if not outcome.is_error and not execution.setup.nested:
         outcome = replace(outcome, meta=True)  # OUT-3, OUT-4
     return _inner_answer(replace(execution, stage=Stage.EXECUTE, fused=False), outcome, told)
@@ -336,9 +337,15 @@ def body_ends(execution: Execution, end: BodyEnd, how: How = How.RETURNED) -> St
 
 def _inner_answer(execution: Execution, outcome: Outcome, told: tuple[Event, ...]) -> Stepped:
     frames, answer = waterfall.answered(execution.frames, outcome)
-    given = execution.given if outcome in execution.given else (*execution.given, outcome)
-    back = replace(execution, stage=Stage.EXECUTE, frames=frames, given=given)
+    back = replace(execution, stage=Stage.EXECUTE, frames=frames, given=_given(execution, outcome))
     return Step(back, told) if answer is None else _after_execute(back, answer, told)
+
+
+def _given(execution: Execution, answer: Answer) -> tuple[Outcome, ...]:
+    """The results that this execution has made, with one more."""
+    if not isinstance(answer, Outcome) or answer in execution.given:
+        return execution.given
+    return (*execution.given, answer)
 
 
 # -- wrappers end -------------------------------------------------------------------------------
@@ -361,8 +368,9 @@ def wrapper_decides(execution: Execution, listener: int, decision: ExecuteDecisi
     if refused is not None:
         raise NotEnabled(refused)
     told = (_decided(listener, decision),)
-    frames, answer = waterfall.decided(execution.frames, listener, _normalized(decision))
-    back = replace(execution, frames=frames)
+    normalized = _normalized(decision)
+    frames, answer = waterfall.decided(execution.frames, listener, normalized)
+    back = replace(execution, frames=frames, given=_given(execution, normalized))
     return Step(back, told) if answer is None else _after_execute(back, answer, told)
 
 

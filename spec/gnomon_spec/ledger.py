@@ -34,8 +34,8 @@ class Track:
     """"asked", then what the approval answered."""
     passed: int = 0
     """How many guards have let the call through."""
-    stopped: bool = False
-    """A guard denied the call, or failed."""
+    stopped: str | None = None
+    """What the guard answered that denied the call, or failed."""
     deferred: tuple[str, ...] = ()
     timed_out: bool = False
     """The call's own deadline passed before anything else aborted it."""
@@ -148,7 +148,7 @@ def _after_policy(track: Track, one: Event) -> Track:
         case EventName.GUARD_ANSWERED, _ if one.what == "pass":
             return replace(track, passed=track.passed + 1)
         case EventName.GUARD_ANSWERED, _:
-            return replace(track, stopped=True)
+            return replace(track, stopped=one.what)
         case EventName.APPROVAL_ASKED, _:
             return replace(track, approved="asked")
         case EventName.APPROVAL_DECIDED, _:

@@ -224,7 +224,7 @@ def compile_parameters(property_map: object, limits: Limits = DEFAULT) -> Schema
     """
     written = snapshot(property_map, limits)
     if isinstance(written, NotAValue):
-        identifier = "SCH-5" if written.reason == "it contains itself" else written.clause
+        identifier = "SCH-5" if written.cycle else written.clause
         return Unsupported((Fault(written.path, identifier, written.reason),))  # SCH-5
     if not isinstance(written, dict):
         return Unsupported((Fault((), "SCH-4", "the parameters are a map from names to properties"),))

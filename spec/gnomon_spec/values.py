@@ -49,11 +49,15 @@ DEFAULT = Limits()
 
 @dataclass(frozen=True, slots=True)
 class NotAValue:
-    """Why something is no JSON value within the limits; `path` leads to the first part that offends."""
+    """Why something is no JSON value within the limits.
+
+    `path` leads to the first part that offends; `cycle` says that it contains itself.
+    """
 
     reason: str
     path: Path = ()
     clause: str = "VAL-1"
+    cycle: bool = False
 
 
 # -- a detached copy ------------------------------------------------------------------------------
@@ -106,7 +110,7 @@ def snapshot(value: object, limits: Limits = DEFAULT, own: tuple[type, ...] = ()
             if isinstance(found, str):
                 return NotAValue(found, _here(opened))  # VAL-1
             if id(part) in around:
-                return NotAValue("it contains itself", _here(opened))  # VAL-1
+                return NotAValue("it contains itself", _here(opened), cycle=True)  # VAL-1
             if len(opened) >= limits.depth:
                 reason = f"it is nested more than {limits.depth} deep"
                 return NotAValue(reason, _here(opened), "VAL-3")  # VAL-3

@@ -50,6 +50,39 @@ class Code(StrEnum):
     POLICY_ERROR = "POLICY_ERROR"
 
 
+_NAMES: dict[str, str] = {
+    Code.ABORTED: "AbortError",
+    Code.ABORTED_BEFORE_DISPATCH: "AbortError",
+    Code.UNKNOWN_TOOL: "ToolNotFoundError",
+    Code.INVALID_ARGS: "ToolArgsError",
+    Code.INVALID_TOOL_OUTPUT: "ToolOutputError",
+    Code.UNSUPPORTED_SCHEMA: "JsonSchemaError",
+    Code.TOOL_TIMEOUT: "ToolTimeoutError",
+    Code.TOOL_OUTCOME_UNKNOWN: "ToolOutcomeUnknownError",
+    Code.TOOL_NOT_STARTED: "ToolNotStartedError",
+    Code.CODE_RUN_FAILED: "CodeRunFailedError",
+    Code.DENIED: "DeniedError",
+    Code.BLOCKED: "BlockedError",
+    Code.APPROVAL_REJECTED: "ApprovalError",
+    Code.APPROVAL_CANCELLED: "ApprovalError",
+    Code.APPROVAL_UNAVAILABLE: "ApprovalError",
+    Code.POLICY_ERROR: "PolicyError",
+}
+
+
+@clause("ERR-3")
+def error_name(code: str, raised: str | None = None) -> str:
+    """The name that goes with an error; `raised` is the name of the exception's type, if there was one.
+
+    ERR-3  Each code of the runtime MUST have its name; otherwise it is the name of
+           the exception's type.
+    """
+    named = _NAMES.get(code)
+    if raised is not None and code in (Code.TOOL_ERROR, Code.POLICY_ERROR):
+        return raised  # ERR-3
+    return named or raised or "PolicyError"  # ERR-3
+
+
 class Mode(_Identity):
     """Whether a call may overlap others of its batch (SCD-2)."""
 
@@ -375,7 +408,7 @@ class Execution:
     deferred: tuple[str, ...] = ()
     concluded: bool = False
     given: tuple[Outcome, ...] = ()
-    """What the body stage has answered, attempt by attempt: a wrapper may end with one of these."""
+    """The results that this execution has made, in order: a wrapper may end with one of these."""
     outcome: Outcome | None = None
 
 

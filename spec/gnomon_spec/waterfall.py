@@ -39,7 +39,7 @@ def refuse_delegate(frames: Frames, listener: int) -> Refused | None:
     if frame is None or frame.settled is not None:
         return Refused("PRE-7", f"listener {listener} has settled, or has not been reached")
     if frame.pending:
-        return Refused("PRE-7", f"an earlier next() of listener {listener} is pending")
+        return Refused("PRE-7", f"an earlier next() of listener {listener} is pending")  # PRE-7
     return None
 
 
@@ -70,7 +70,7 @@ def refuse_decide(frames: Frames, listener: int) -> Refused | None:
 def decided(frames: Frames, listener: int, answer: Answer) -> tuple[Frames, Answer | None]:
     """Let a listener end; say which frames are left, and what the whole row answers if it is over.
 
-    PRE-3  A listener that decides without delegating hides those after it.
+    PRE-3  A listener that decides without delegating MUST hide those after it.
     DSP-6  Where it ends without having waited for its `next()`, what that
            started MUST still run to its end.
     """
@@ -82,7 +82,7 @@ def decided(frames: Frames, listener: int, answer: Answer) -> tuple[Frames, Answ
     if frame.pending:
         kept = Frame(frame.listener, frame.delegated, pending=True, settled=answer)
         return (*frames[:place], kept, *frames[place + 1 :]), None  # DSP-6
-    return answered(frames[:-1], answer)
+    return answered(frames[:-1], answer)  # PRE-3
 
 
 def answered(frames: Frames, answer: Answer) -> tuple[Frames, Answer | None]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from gnomon.values import JSON, NotJson, snapshot
+from gnomon.values import JSON, NotJson, snapshot, to_text
 
 
 class TextBlock(TypedDict):
@@ -16,8 +17,32 @@ class TextBlock(TypedDict):
     text: str
 
 
+class ImageBlock(TypedDict):
+    """A picture: its bytes in base64, and what kind of picture it is, such as `image/png`."""
+
+    type: Literal["image"]
+    data: str
+    mimeType: str
+
+
+class JsonBlock(TypedDict):
+    """A JSON value."""
+
+    type: Literal["json"]
+    value: Any
+
+
 Content: TypeAlias = Sequence[dict[str, Any]]
 """Content blocks: plain JSON objects, each with a `type`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What people are shown: a title, and content below it. `generic` says that no tool had its say."""
+
+    title: str
+    content: Content = ()
+    generic: bool = False
 
 
 def text_content(text: str) -> Content:
@@ -31,17 +56,8 @@ def render_json(arguments: JSON, value: JSON) -> Content:
         return text_content(value)
     try:
         return text_content(json.dumps(value, ensure_ascii=False))
-    except ValueError:  # Python writes no integer of more than a few thousand digits in decimal
-        return text_content(json.dumps(_shorter(value), ensure_ascii=False))
-
-
-def _shorter(value: JSON) -> Any:
-    """The value with its overlong integers in hexadecimal, as text."""
-    if isinstance(value, dict):
-        return {key: _shorter(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_shorter(inner) for inner in value]
-    return hex(value) if isinstance(value, int) and value.bit_length() > 12_000 else value
+    except ValueError:  # Python writes no integer of more than a few thousand digits at once
+        return text_content(to_text(value))
 
 
 def check_content(candidate: object) -> Content:

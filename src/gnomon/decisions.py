@@ -88,7 +88,7 @@ def proper_pre_decision(answer: object) -> PreDecision:
         case Ask():
             return decision
         case Deny(_, code):
-            if not isinstance(code, str) or not code:
+            if not is_code(code):
                 raise PolicyError(f"the code of a denial is {_called(code)}, not a code")
             return decision
         case _:
@@ -111,6 +111,11 @@ def proper_post_decision(answer: object) -> PostDecision:
                 assert_never(decision)
     except NotJson as error:
         raise PolicyError(f"a post-execute decision holds what is not content: {error}") from error
+
+
+def is_code(code: object) -> bool:
+    """Whether something is the code of an error: text that is not empty."""
+    return isinstance(code, str) and code != ""
 
 
 def proper_contexts(contexts: object) -> tuple[Content, ...]:

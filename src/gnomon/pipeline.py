@@ -1,19 +1,41 @@
 """The way of one call, from its creation to its result.
 
-It reads in the order in which a call travels: `create`, `prepare`, `dispatch`, `finalize`. Each stage
-answers with what comes next. The pipeline knows nothing of batches.
+It reads in the order in which a call travels: `receive`, `prepare` (create, pre-execute, approval,
+guards), `dispatch` (wrappers, body stage, body, output), `finalize` (projection, post-execute, finish).
+Each stage answers with what comes next. The pipeline knows nothing of batches.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, assert_never
 
-from gnomon.backend import Interrupted, interruptible
-from gnomon.content import check_content
-from gnomon.errors import Aborted, Code
+from gnomon.approval import Approvals, no_service
+from gnomon.backend import Crew, Interrupted, discard, interruptible
+from gnomon.content import plain_text
+from gnomon.contexts import in_thread, synchronous
+from gnomon.decisions import (
+    Accept,
+    Allow,
+    Ask,
+    Block,
+    Cancel,
+    Deny,
+    PostDecision,
+    PreDecision,
+    proper_contexts,
+    proper_post_decision,
+    proper_pre_decision,
+)
+from gnomon.errors import Aborted, Code, PolicyError, warn
+from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
+from gnomon.output import Unfit, authored_failure, success_of, with_content
 from gnomon.registry import RegisteredTool, Registry
 from gnomon.results import (
+    ABSENT,
+    ErrorInfo,
     Failure,
     Result,
     Success,
@@ -22,31 +44,15 @@ from gnomon.results import (
     cancelled,
     failure,
     failure_of,
+    invalid_arguments,
+    invalid_output,
+    materialized,
+    unknown_tool,
 )
-from gnomon.signals import AbortSignal
-from gnomon.tools import InvalidArguments, InvalidOutput, ToolContext
-from gnomon.values import JSON, Limits, NotJson, parse_arguments, snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call as the model announced it; `arguments` is its text, as the model wrote it (ARG-4)."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(slots=True, eq=False)
-class Execution:
-    """One call under way."""
-
-    call: ToolCall
-    signal: AbortSignal
-    arguments: JSON = None
-    unusable: NotJson | None = None
-    """Why the arguments are no JSON value (CRE-2)."""
-    body_invoked: bool = field(default=False)
+from gnomon.signals import AbortSignal, fuse
+from gnomon.tools import Desk, InvalidArguments, ToolContext
+from gnomon.values import Limits, NotJson
+from gnomon.waterfall import Listener, Next, run_waterfall
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,138 +77,386 @@ class FinalResult:
 Settled: TypeAlias = PostResult | FinalResult
 Prepared: TypeAlias = ToDispatch | Settled
 
-_LETS_THROUGH = (KeyboardInterrupt,)
-"""What a body may raise that is meant for the whole process (PY-4)."""
-
 
 class Pipeline:
     """The stages of a call, over a registry."""
 
-    __slots__ = ("_limits", "_registry")
+    __slots__ = ("_approvals", "_limits", "_registry")
 
-    def __init__(self, registry: Registry, limits: Limits) -> None:
+    def __init__(self, registry: Registry, approvals: Approvals | None, limits: Limits) -> None:
         self._registry = registry
+        self._approvals = approvals
         self._limits = limits
 
     # -- create ---------------------------------------------------------------------------------
 
-    def create(self, call: ToolCall, signal: AbortSignal) -> Execution:
-        """Make the execution of a call: its arguments are read and frozen before anything sees them."""
-        execution = Execution(call, signal)
-        try:
-            execution.arguments = snapshot(parse_arguments(call.arguments), self._limits)
-        except NotJson as error:
-            execution.unusable = error
-        return execution
+    def receive(self, announced: ToolCall, caller: Caller) -> Call:
+        """Take in a call: its arguments are read and frozen before anything sees them (CRE-2)."""
+        return Call(announced, caller, self._limits)
 
-    def is_parallel(self, execution: Execution) -> bool:
+    def is_parallel(self, call: Call) -> bool:
         """Whether the call may overlap others, asked of the live registry; False in every doubt (SCD-2)."""
-        registered = self._registry.visible(execution.call.name)
-        if registered is None or execution.unusable is not None:
-            return False
-        if registered.parameters.violations(execution.arguments):
-            return False
+        registered = self._registry.visible(call.name, call.caller.layer)
+        if registered is None or call.unusable is not None or self._collapsed(call):
+            return False  # ARG-5
         classifier = registered.tool.parallel
-        if not callable(classifier):
-            return classifier is True
-        try:
-            return classifier(execution.arguments) is True
-        except Exception:  # a classifier that raises makes the call exclusive, nothing else (SCD-2)
+        if not callable(classifier) and classifier is not True:
             return False
+        if _violations(registered, call):
+            return False
+        if not callable(classifier):
+            return True
+        try:
+            with synchronous("classifier"):
+                answer: object = classifier(call.arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a classifier that raises makes the call exclusive, nothing else (SCD-2)
+            return False
+        discard(answer)
+        return answer is True
+
+    def _collapsed(self, call: Call) -> bool:
+        caller = call.caller
+        return self._registry.collapsed(call.name, caller.layer, caller.parent is not None)
+
+    def _create(self, call: Call) -> FinalResult | None:
+        """Make the call's execution; answers the result of a call that is over already (CRE)."""
+        registered = self._registry.visible(call.name, call.caller.layer)
+        collapsed = self._collapsed(call)
+        if registered is not None and (call.aborted or not collapsed):
+            call.captures(registered)  # CRE-3, CRE-6
+        if call.unusable is not None:
+            return FinalResult(invalid_arguments([str(call.unusable)]))  # CRE-2
+        if call.aborted:
+            return FinalResult(aborted_before_dispatch())  # CRE-4
+        if collapsed:
+            hint = " that may be called directly; call it from a program, by way of run_code"
+            return FinalResult(unknown_tool(call.name, hint))  # MOD-2
+        return None
 
     # -- prepare --------------------------------------------------------------------------------
 
-    async def prepare(self, execution: Execution) -> Prepared:
+    async def prepare(self, call: Call, crew: Crew) -> Prepared:
         """Decide whether the call goes on to its body."""
-        if execution.unusable is not None:
-            return FinalResult(_invalid_arguments([str(execution.unusable)]))  # CRE-2
-        if execution.signal.aborted:
-            return FinalResult(aborted_before_dispatch())  # CRE-4
+        return await call.step(self._prepare(call, crew))
+
+    async def _prepare(self, call: Call, crew: Crew) -> Prepared:
+        over = self._create(call)
+        if over is not None:
+            return over
+        try:
+            denied = await self._pre_execute(call, crew)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a policy raises fails the call, and nothing else (PY-4)
+            return FinalResult(failure_of(error, Code.POLICY_ERROR))  # PRE-2, PRE-5
+        return self._ask_guards(call) if denied is None else PostResult(denied)
+
+    async def _pre_execute(self, call: Call, crew: Crew) -> Failure | None:
+        """Ask the listeners, and whoever has to approve; answers nothing where all allow."""
+        listeners: list[Listener[PreDecision]] = [
+            _with(hook, call.view) for hook in self._registry.hooks("pre_execute", call.caller.layer)
+        ]
+        decision = await run_waterfall(listeners, _allow, proper_pre_decision)
+        match decision:
+            case Allow():
+                return None
+            case Deny(reason, code):
+                return failure(code, reason, "DeniedError")  # PRE-4, PRE-6
+            case Cancel():
+                return aborted_before_dispatch()  # PRE-4
+            case Ask(reason) if self._approvals is None:
+                return no_service(reason)  # APP-2
+            case Ask(reason):
+                return await self._approvals.ask(call, reason, crew)
+            case _:
+                assert_never(decision)
+
+    def _ask_guards(self, call: Call) -> Prepared:
+        for guard in self._registry.guards(call.caller.layer):  # GRD-1, GRD-6
+            try:
+                with synchronous("guard"):
+                    reason: object = guard(call.view)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                return FinalResult(failure_of(error, Code.POLICY_ERROR))  # GRD-4
+            if issubclass(type(reason), str):
+                return PostResult(failure(Code.DENIED, str.__str__(reason), "DeniedError"))  # GRD-2
+            if reason is not None:
+                discard(reason)
+                message = f"a guard answered an object of type {type(reason).__name__}, not a reason"
+                return FinalResult(failure(Code.POLICY_ERROR, message, "PolicyError"))  # GRD-4
+        if call.aborted:
+            return PostResult(aborted_before_dispatch())  # GRD-5
         return ToDispatch()
 
     # -- dispatch -------------------------------------------------------------------------------
 
-    async def dispatch(self, execution: Execution) -> Settled:
-        """Run the body, unless something stands in its way."""
-        if execution.signal.aborted:
-            return PostResult(aborted_before_dispatch())  # DSP-3
-        name = execution.call.name
-        registered = self._registry.visible(name)
-        if registered is None:
-            message = f"there is no tool named {name!r}"
-            return PostResult(failure(Code.UNKNOWN_TOOL, message, "ToolNotFoundError"))  # DSP-4
-        violations = registered.parameters.violations(execution.arguments)
-        if violations:
-            return PostResult(_invalid_arguments(violations))  # DSP-8
-        try:
-            converted = registered.tool.convert(execution.arguments)
-        except InvalidArguments as error:
-            return PostResult(_invalid_arguments(error.violations))  # DSP-8
-        return PostResult(await self._run_body(registered, execution, converted))
+    async def dispatch(self, call: Call) -> Settled:
+        """Run the wrappers, and innermost the body, unless something stands in its way."""
+        return await call.step(self._dispatch(call))
 
-    async def _run_body(self, registered: RegisteredTool, execution: Execution, converted: object) -> Result:
-        tool, signal = registered.tool, execution.signal
-        context = ToolContext(
-            call_id=execution.call.id,
-            name=execution.call.name,
-            arguments=execution.arguments,
-            signal=signal,
-        )
-        execution.body_invoked = True  # DSP-5
+    async def _dispatch(self, call: Call) -> Settled:
+        wrappers: list[Listener[Result]] = [
+            _around(hook, call) for hook in self._registry.hooks("execute", call.caller.layer)
+        ]
         try:
-            if tool.interrupt == "cancel":
-                value = await interruptible(lambda: tool.run(converted, context), signal)
-            else:
-                value = await tool.run(converted, context)
+            result = await run_waterfall(
+                wrappers, lambda: self._body_stage(call), lambda answer: self._normalized(call, answer)
+            )
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return FinalResult(failure_of(error, Code.POLICY_ERROR))  # DSP-13
+        finally:
+            call.signal = call.caller.signal  # CRE-5
+        result = replace(result, contexts=(*call.deferred, *result.contexts))  # DSP-11
+        if isinstance(result, Success):
+            result = replace(result, concludes_turn=call.concluded)  # DSP-14
+        if call.aborted:
+            result = cancelled(result, call.body_invoked)  # DSP-12
+        return PostResult(result)
+
+    async def _body_stage(self, call: Call) -> Result:
+        with fuse(call.caller.signal, call.signal) as fused:  # DSP-2, CAN-3
+            return call.remember(await self._attempt(call, fused))
+
+    async def _attempt(self, call: Call, signal: AbortSignal) -> Result:
+        """Look at the signal, at the registry, at the arguments; then run the body."""
+        if signal.aborted:
+            return aborted() if call.body_invoked else aborted_before_dispatch()  # DSP-3
+        registered = self._registry.visible(call.name, call.caller.layer)
+        if registered is None or self._collapsed(call):
+            return unknown_tool(call.name)  # DSP-4
+        violations = _violations(registered, call)
+        if violations:
+            return invalid_arguments(violations)  # DSP-8
+        try:
+            converted = registered.tool.convert(call.arguments)
+        except InvalidArguments as error:
+            return invalid_arguments(error.violations)  # DSP-8
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a validator of the tool's own may raise anything
+            return invalid_arguments([f"$: {failure_of(error).error.message}"])
+        if inspect.iscoroutinefunction(registered.tool.convert):
+            discard(converted)
+            return invalid_arguments(["$: the tool's conversion of arguments is async, and may not be"])
+        return await self._run_body(registered, call, converted, signal)
+
+    async def _run_body(
+        self, registered: RegisteredTool, call: Call, converted: object, signal: AbortSignal
+    ) -> Result:
+        desk = Desk(call.deferred)
+        context = ToolContext(
+            call_id=call.announced.id,
+            root_call_id=call.view.root_call_id,
+            name=call.name,
+            arguments=call.arguments,
+            scope=call.caller.scope,
+            signal=signal,
+            token=call.token,
+            parent=call.caller.parent,
+            _desk=desk,
+        )
+        call.body_invoked = True  # DSP-5
+        try:
+            value = await _settled_body(registered, converted, context)
         except Interrupted:
             return aborted()  # PY-2
         except Aborted as error:
             return aborted() if signal.aborted else failure_of(error)
-        except _LETS_THROUGH:
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             # A body may raise anything: its failure is a result, and stays with its call (DSP-7, PY-4).
             return failure_of(error)
-        return self._check_output(registered, execution, value)
-
-    def _check_output(self, registered: RegisteredTool, execution: Execution, value: object) -> Result:
-        """Snapshot, check and render the value of a body (OUT-1, OUT-2)."""
+        finally:
+            desk.close()  # DSP-15
+            call.concluded = call.concluded or desk.concluded  # DSP-14
         try:
-            frozen = snapshot(registered.tool.dump(value), self._limits)
-            violations = registered.output.violations(frozen)
-            if violations:
-                return _invalid_output(violations)
-        except (NotJson, InvalidOutput) as error:
-            return _invalid_output([str(error)])
-        try:
-            content = check_content(registered.tool.output.render(execution.arguments, frozen))
-        except Exception as error:
-            return _invalid_output([f"its renderer failed: {failure_of(error).error.message}"])
-        if execution.signal.aborted:
+            result = success_of(registered, call, value, self._limits, dump=registered.tool.dump)
+        except Unfit as unfit:
+            return invalid_output(unfit.violations)
+        if signal.aborted:
             return aborted()  # DSP-9
-        return Success(frozen, content)
+        return result
+
+    def _normalized(self, call: Call, answer: object) -> Result:
+        """The result that a wrapper answers: one made for this very call, or one that it wrote (DSP-10)."""
+        made = call.made.get(id(answer))
+        if made is not None:
+            return made
+        try:
+            if type(answer) is Success:
+                contexts = proper_contexts(answer.contexts)
+                authored: Result = self._authored(call, answer.value)
+            elif type(answer) is Failure:
+                contexts = proper_contexts(answer.contexts)
+                authored = authored_failure(answer, self._limits)
+            else:
+                raise PolicyError(f"a wrapper answered an object of type {type(answer).__name__}, no result")
+        except NotJson as error:
+            raise PolicyError(f"a wrapper answered what is no result: {error}") from error  # DSP-13
+        return call.remember(replace(authored, contexts=contexts))
+
+    def _authored(self, call: Call, value: object) -> Success:
+        """Check a value that a policy gives: by the definition that is visible now (DSP-10, PST-4)."""
+        registered = self._registry.visible(call.name, call.caller.layer)
+        if registered is None or self._collapsed(call):
+            message = f"there is no tool named {call.name!r} any more"
+            raise PolicyError(message, code=Code.UNKNOWN_TOOL, name="ToolNotFoundError")
+        try:
+            return success_of(registered, call, value, self._limits)
+        except Unfit as unfit:
+            message = "a value that a policy gave does not fit: " + "; ".join(unfit.violations)
+            raise PolicyError(message, code=Code.INVALID_TOOL_OUTPUT, name="ToolOutputError") from unfit
 
     # -- finalize -------------------------------------------------------------------------------
 
-    async def finalize(self, execution: Execution, settled: Settled) -> Result:
+    async def finalize(self, call: Call, settled: Settled) -> Result:
         """What is still to be done with a settled result, when its turn to be committed has come."""
+        return await call.step(self._finalize(call, settled))
+
+    async def _finalize(self, call: Call, settled: Settled) -> Result:
         match settled:
             case FinalResult(result):
-                return result
-            case PostResult(result) if execution.signal.aborted:
-                return cancelled(result, execution.body_invoked)  # PST-8
+                return self._finish(call, result)
             case PostResult(result):
-                return result
+                judged = await self._post_execute(call, result)
+        if call.aborted:
+            judged = cancelled(judged, call.body_invoked)  # PST-8
+        return self._finish(call, judged)  # CAN-1: from here on an abort changes nothing
+
+    async def _post_execute(self, call: Call, result: Result) -> Result:
+        try:
+            result = await _projected(call, result)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return failure_of(error, Code.INVALID_TOOL_OUTPUT)  # PST-1
+        listeners: list[Listener[PostDecision]] = [
+            _with(hook, call.view, result) for hook in self._registry.hooks("post_execute", call.caller.layer)
+        ]
+        try:
+            return self._judged(call, result, await run_waterfall(listeners, _accept, proper_post_decision))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return failure_of(error, Code.POLICY_ERROR)  # PST-3, PST-7
+
+    def _judged(self, call: Call, result: Result, decision: PostDecision) -> Result:
+        """What the decision of post-execute makes of a result. Raises `PolicyError` (PST-3, PST-4)."""
+        match decision:
+            case Block(feedback, contexts):
+                message = plain_text(feedback) or "the result was blocked"
+                info = ErrorInfo(message, Code.BLOCKED, "BlockedError")
+                return Failure(info, feedback, contexts=tuple(contexts))  # PST-5
+            case Accept(content, value, contexts):
+                kept = replace(result, contexts=(*result.contexts, *contexts))  # PST-6
+                if value is ABSENT:
+                    return kept if content is ABSENT else replace(kept, content=content)  # PST-4
+                if content is not ABSENT:
+                    raise PolicyError("a decision gives content or a value, not both (PST-3)")
+                if isinstance(result, Failure):
+                    raise PolicyError("a failed result takes no value (PST-3)")
+                made = self._authored(call, value)
+                return replace(made, contexts=kept.contexts, concludes_turn=result.concludes_turn)  # PST-4
+            case _:
+                assert_never(decision)
+
+    def _finish(self, call: Call, result: Result) -> Result:
+        """Materialize, let the tool have the last word on content, and tell the observers (FIN)."""
+        final = _finalized(call, materialized(result))  # FIN-1, FIN-2
+        for observer in self._registry.hooks("result", call.caller.layer):
+            try:
+                answer = observer(call.view, final)  # FIN-3
+                if inspect.isawaitable(answer):
+                    discard(answer)
+                    warn("an observer is async, and observers are plain functions; it did not run (PY-8)")
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                warn(f"an observer raised {type(error).__name__}: {failure_of(error).error.message}")
+        return final
 
 
-def _invalid_arguments(violations: list[str]) -> Failure:
-    message = "the arguments do not fit: " + "; ".join(violations)
-    return failure(Code.INVALID_ARGS, message, "ToolArgsError")
+async def _allow() -> PreDecision:
+    return Allow()
 
 
-def _invalid_output(violations: list[str]) -> Failure:
-    message = (
-        "the tool ran, and its effects may have happened, but what it returned does not fit: "
-        + "; ".join(violations)
-    )
-    return failure(Code.INVALID_TOOL_OUTPUT, message, "ToolOutputError")
+async def _accept() -> PostDecision:
+    return Accept()
+
+
+def _with(hook: Callable[..., object], *given: object) -> Listener[Any]:
+    return lambda following: hook(*given, following)
+
+
+def _around(hook: Callable[..., object], call: Call) -> Listener[Result]:
+    """A wrapper, with an execution whose signal it may replace until it ends (CRE-5)."""
+
+    async def around(following: Next[Result]) -> object:
+        execution = DispatchExecution(call)
+        try:
+            answer = hook(execution, following)
+            return await answer if inspect.isawaitable(answer) else answer
+        finally:
+            execution._close()
+
+    return around
+
+
+async def _settled_body(registered: RegisteredTool, converted: object, context: ToolContext) -> object:
+    """Run a body to its end. Raises `Interrupted` where an abort ended it, else what it raises."""
+    tool = registered.tool
+    if registered.threaded:
+        value = await in_thread(lambda: tool.run(converted, context))  # PY-5
+        if not inspect.isawaitable(value):
+            return value
+        begun = value  # a plain function that answers an awaitable has it awaited (PY-9)
+    else:
+        begun = None
+
+    async def body() -> object:
+        pending: Any = tool.run(converted, context) if begun is None else begun
+        return await pending
+
+    if tool.interrupt == "cancel":
+        return await interruptible(body, context.signal)
+    return await body()
+
+
+def _violations(registered: RegisteredTool, call: Call) -> list[str]:
+    """How the arguments do not fit what the tool publishes, unless it checks them itself (SCH-8)."""
+    if registered.tool.checks_own_arguments:
+        return []
+    return registered.parameters.violations(call.arguments)
+
+
+async def _projected(call: Call, result: Result) -> Result:
+    """The result, with the content that the tool projects; raises where that fails (PST-1)."""
+    if call.project_content is None:
+        return result
+    answer: Any = call.project_content(call.view, result)
+    if inspect.isawaitable(answer):
+        answer = await answer
+    return with_content(result, answer, "projectContent")
+
+
+def _finalized(call: Call, result: Result) -> Result:
+    """The result, with the content that the tool gives it at the very end (FIN-2)."""
+    if call.finalize_content is None:
+        return result
+    answer: object = None
+    try:
+        with synchronous("finalizer"):
+            answer = call.finalize_content(call.view, result)
+        return with_content(result, answer, "finalizeContent")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        discard(answer)
+        return failure_of(error, Code.INVALID_TOOL_OUTPUT)

@@ -131,9 +131,7 @@ def cancelled(result: Result, body_invoked: bool) -> Result:
 
 def invalid_arguments(violations: list[str]) -> Failure:
     """The arguments do not fit, with every violation; the body did not run (CRE-2, DSP-8)."""
-    return failure(
-        Code.INVALID_ARGS, "the arguments do not fit: " + "; ".join(violations), "ToolArgsError"
-    )
+    return failure(Code.INVALID_ARGS, "the arguments do not fit: " + "; ".join(violations), "ToolArgsError")
 
 
 def invalid_output(violations: list[str]) -> Failure:

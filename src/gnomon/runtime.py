@@ -4,55 +4,118 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from gnomon.backend import supervise
-from gnomon.errors import ConfigError
-from gnomon.pipeline import Pipeline, ToolCall
-from gnomon.registry import Registry
-from gnomon.results import Failure, Result
+from gnomon.approval import ApprovalPolicy, Approvals, Approver
+from gnomon.backend import Crew, supervise
+from gnomon.content import Content
+from gnomon.contexts import refuse_synchronous
+from gnomon.errors import Code, ConfigError, ToolError
+from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
+from gnomon.journal import ApprovalRecords, Journal
+from gnomon.pipeline import Pipeline, ToDispatch
+from gnomon.registry import RESERVED, Layer, Mode, Registry
+from gnomon.results import Result
 from gnomon.scheduler import BatchRun
-from gnomon.session import MemorySession, Record, Session
-from gnomon.signals import AbortController, AbortSignal, Registration, fuse
-from gnomon.tools import Tool
-from gnomon.values import JSON, Limits, thaw
+from gnomon.scopes import LayerOwner, Scope
+from gnomon.session import MemorySession, Session
+from gnomon.signals import AbortController, AbortSignal, fuse
+from gnomon.timeout import Clock, SystemClock, timeout_wrapper
+from gnomon.tools import Output, Token, Tool, ToolContext
+from gnomon.values import Limits
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
     """What came of a batch: one result for each call, in model order (SCD-10).
 
-    `concluded` says whether any of them ends the turn (SCD-12).
+    `concluded` says whether any of them ends the turn (SCD-12). `contexts` are what tools and policies
+    hand to the model beside the results, after all of them, in the order of the calls (SCD-15).
     """
 
     results: tuple[Result, ...]
     concluded: bool
+    contexts: tuple[Content, ...] = ()
 
 
-class Runtime:
+class Runtime(LayerOwner):
     """Decides on tool calls, runs them, and answers them."""
 
-    def __init__(self, *, max_parallel: int = 10, limits: Limits | None = None) -> None:
-        """Make a runtime. `max_parallel` is how many bodies of a batch may run at once (SCD-4)."""
+    __slots__ = ("_max_parallel", "_pipeline")
+
+    def __init__(
+        self,
+        *,
+        approver: Approver | None = None,
+        approval_policy: ApprovalPolicy | None = None,
+        mode: Mode = "native",
+        max_parallel: int = 10,
+        limits: Limits | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """Make a runtime.
+
+        `approver` is asked where a policy says so; with it or with `approval_policy` there is an approval
+        service, and without both every ask is denied (APP-2). `mode` is how tools are shown where no
+        scope declares a mode. `max_parallel` is how many bodies of a batch may run at once (SCD-4).
+        `limits` bound every JSON value. `clock` is what timeouts are measured with, in seconds.
+
+        Raises `ConfigError` for a setting that makes no sense.
+        """
+        registry = Registry(mode, _RUN_CODE)
+        super().__init__(registry, registry.everywhere)
         self._max_parallel = _positive(max_parallel)
-        self._registry = Registry()
-        self._pipeline = Pipeline(self._registry, limits or Limits())
+        serves = approver is not None or approval_policy is not None
+        approvals = Approvals(registry, approver, approval_policy) if serves else None
+        self._pipeline = Pipeline(registry, approvals, limits or Limits())
 
-    def register(self, tool: Tool) -> Registration:
-        """Add a tool; what is answered removes it again. Raises `RegistrationError` (REG-1..3)."""
-        return self._registry.register(tool)
+        def seconds_of(execution: DispatchExecution) -> float | None:
+            layer = execution._call.caller.layer
+            registered = registry.visible(execution.name, layer)
+            return None if registered is None else registered.tool.timeout
 
-    def schemas(self) -> list[dict[str, JSON]]:
-        """What the model is sent of each tool: name, description, parameters (REG-6)."""
-        return self._registry.schemas()
+        self.on("execute", timeout_wrapper(seconds_of, clock or SystemClock()))  # TMO-1: the first one
+
+    async def execute(
+        self,
+        call: ToolCall,
+        *,
+        scope: Scope | None = None,
+        session: Session | None = None,
+        signal: AbortSignal | None = None,
+        parent: Token | None = None,
+        root_call_id: str | None = None,
+    ) -> Result:
+        """Run one call, outside of any batch, and answer it.
+
+        From inside a tool, `parent=context.token` and `root_call_id=context.root_call_id` make it a
+        nested call; its contexts and its wish to end the turn are then the caller's to hand on (PTC-8).
+        `session` only takes the records of approvals. A cancellation of the calling task is an abort:
+        what runs is awaited, then the cancellation goes on (PY-3).
+
+        Raises `ConfigError` where it is called from a synchronous step such as a guard (PY-10), and
+        KeyboardInterrupt. A failing tool, hook, guard or approver is a result.
+        """
+        refuse_synchronous()
+        own = AbortController()
+        with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
+            log = None if session is None else ApprovalRecords(session)
+            caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
+            run = _SingleRun(self._pipeline, self._pipeline.receive(call, caller))
+            interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
+        _let_out(run.failure, interruption)
+        assert run.result is not None
+        return run.result
 
     async def run_batch(
         self,
         calls: Sequence[ToolCall],
         *,
+        scope: Scope | None = None,
         session: Session | None = None,
         signal: AbortSignal | None = None,
         max_parallel: int | None = None,
+        parent: Token | None = None,
+        root_call_id: str | None = None,
     ) -> BatchResult:
         """Run the calls of one assistant message, and answer each of them.
 
@@ -60,19 +123,23 @@ class Runtime:
         `signal` aborts, or the calling task is cancelled, nothing more is started, what runs is
         awaited, and every call still gets its result (SCD-8, PY-3); after a cancellation it goes on.
 
-        Raises `ConfigError` for a pool of no slots and for a session whose batch is open, `LogError`
-        where the session cannot be written, and KeyboardInterrupt. A failing tool is a result, never
-        an exception.
+        Raises `ConfigError` for a pool of no slots, for a session whose batch is open, and from a
+        synchronous step such as a guard; `LogError` where the session cannot be written; and
+        KeyboardInterrupt. A failing tool, hook, guard or approver is a result, never an exception.
         """
+        refuse_synchronous()
         bound = self._max_parallel if max_parallel is None else _positive(max_parallel)
         if not calls:
             return BatchResult((), False)  # SCD-14
-        journal = _Journal(session if session is not None else MemorySession())
+        store: Session = session if session is not None else MemorySession()
+        journal = Journal(store)
         journal.open(calls)
+        log = None if session is None else ApprovalRecords(store)
         own = AbortController()
         with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
+            caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
             run = BatchRun(
-                calls,
+                [self._pipeline.receive(call, caller) for call in calls],
                 pipeline=self._pipeline,
                 journal=journal,
                 controller=own,
@@ -81,23 +148,50 @@ class Runtime:
             )
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
             was_aborted = fused.aborted
-        return await _end(run, journal, interruption, was_aborted)
+        if run.failure is None:
+            journal.close("aborted" if was_aborted else "completed")
+        _let_out(run.failure, interruption)
+        return BatchResult(tuple(run.results), run.concluded, tuple(run.contexts))
+
+    def _layer_of(self, scope: Scope | None) -> Layer:
+        if scope is None:
+            return self._layer
+        if scope._registry is not self._registry:
+            raise ConfigError(f"the scope {scope.name!r} is another runtime's")
+        return scope._layer
 
 
-async def _end(
-    run: BatchRun, journal: _Journal, interruption: BaseException | None, was_aborted: bool
-) -> BatchResult:
-    """Close the batch, and let out what has to leave it: first KeyboardInterrupt, then a failure (PY-3)."""
-    leaving = [error for error in (run.failure, interruption) if error is not None]
+class _SingleRun:
+    """One call, alone: the same stages as in a batch, one after the other."""
+
+    __slots__ = ("_call", "_pipeline", "failure", "result")
+
+    def __init__(self, pipeline: Pipeline, call: Call) -> None:
+        self._pipeline = pipeline
+        self._call = call
+        self.result: Result | None = None
+        self.failure: BaseException | None = None
+
+    async def lane(self, crew: Crew) -> None:
+        """Run the call to its end; what went wrong with the runtime itself is left in `failure`."""
+        try:
+            answer = await self._pipeline.prepare(self._call, crew)
+            if isinstance(answer, ToDispatch):
+                answer = await self._pipeline.dispatch(self._call)
+            self.result = await self._pipeline.finalize(self._call, answer)
+        except BaseException as error:
+            self.failure = error
+
+
+def _let_out(failure: BaseException | None, interruption: BaseException | None) -> None:
+    """Let out what has to leave: first KeyboardInterrupt, then a failure, then a cancellation (PY-3)."""
+    leaving = [error for error in (failure, interruption) if error is not None]
     leaving.sort(key=lambda error: not isinstance(error, KeyboardInterrupt))
-    if run.failure is None:
-        journal.close("aborted" if was_aborted else "completed")
     if leaving:
         first, *others = leaving
         for other in others:
-            first.add_note(f"the batch was also left by {type(other).__name__}: {other}")
+            first.add_note(f"this was also left by {type(other).__name__}: {other}")
         raise first
-    return BatchResult(tuple(run.results), run.concluded)
 
 
 def _positive(bound: int) -> int:
@@ -106,84 +200,23 @@ def _positive(bound: int) -> int:
     return bound
 
 
-class _Journal:
-    """Writes the records of one batch into a session (LOG-2).
-
-    The turn and the step are the session's open ones. Where none is open, they are opened and closed
-    around the batch; after a failure of the runtime they stay open, for repair to find (REP-1).
-    """
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        last = _Step.last_of(session)
-        if last.is_open and last.started and last.answered < (last.announced or 0):
-            raise ConfigError(
-                "the session has an open batch already; run it to its end, or repair it (PY-10)"
-            )
-        self._owns = not last.is_open
-        self._announces = self._owns or last.announced is None or last.answered > 0
-        self._turn, self._step = (last.turn, last.step) if last.is_open else (last.turn + 1, 0)
-        self._cites: dict[int, int] = {}
-
-    def _append(self, kind: str, **data: Any) -> int:
-        return self._session.append(Record(kind, {"turn": self._turn, "step": self._step, **data}))
-
-    def open(self, calls: Sequence[ToolCall]) -> None:
-        if self._owns:
-            self._session.append(Record("turn/start", {"turn": self._turn}))
-            self._append("step/start")
-        if not self._announces:
-            return
-        announced = [{"callId": one.id, "name": one.name, "arguments": one.arguments} for one in calls]
-        self._append("assistant/calls", calls=announced)
-
-    def call(self, position: int, call: ToolCall) -> None:
-        self._cites[position] = self._append(
-            "tool/call", callId=call.id, name=call.name, arguments=call.arguments
-        )
-
-    def result(self, position: int, call: ToolCall, result: Result) -> None:
-        message = {"callId": call.id, "isError": not result.ok, "content": thaw(result.content)}  # type: ignore[arg-type]
-        error: dict[str, Any] = {}
-        if isinstance(result, Failure):
-            error["error"] = {"name": result.error.name, "code": result.error.code}
-        self._append("tool/result", message=message, **error, cites=self._cites[position])
-
-    def close(self, reason: str) -> None:
-        if not self._owns:
-            return
-        self._append("step/end")
-        self._session.append(Record("turn/end", {"turn": self._turn, "reason": reason}))
+async def _no_code_runtime(arguments: object, context: ToolContext) -> None:
+    raise ToolError(
+        "there is no code runtime to run the program with",
+        code=Code.CODE_RUN_FAILED,
+        name="CodeRunFailedError",
+    )  # MOD-3
 
 
-@dataclass(slots=True)
-class _Step:
-    """The last turn and step of a session, and what of it is still open."""
-
-    turn: int = -1
-    step: int = 0
-    is_open: bool = False
-    announced: int | None = None
-    started: int = 0
-    answered: int = 0
-
-    @classmethod
-    def last_of(cls, session: Session) -> _Step:
-        """Read it from the session's records."""
-        found = cls()
-        for record in session.records():
-            match record.type:
-                case "turn/start":
-                    found.turn = record.data["turn"]
-                case "step/start":
-                    found = cls(found.turn, record.data["step"], True)
-                case "assistant/calls":
-                    found.announced = len(record.data["calls"])
-                    found.started = found.answered = 0
-                case "tool/call":
-                    found.started += 1
-                case "tool/result":
-                    found.answered += 1
-                case "step/end" | "turn/end":
-                    found.is_open = False
-        return found
+_RUN_CODE = Tool(
+    name=RESERVED,
+    description="Run a program that may call the other tools.",
+    parameters={
+        "type": "object",
+        "properties": {"description": {"type": "string"}, "code": {"type": "string"}},
+        "required": ["description", "code"],
+    },  # MOD-4
+    output=Output(schema={}),
+    run=_no_code_runtime,
+    interrupt="signal",  # MOD-5
+)

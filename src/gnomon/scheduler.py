@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gnomon.backend import Crew, Mailbox
-from gnomon.pipeline import Execution, Pipeline, Settled, ToDispatch, ToolCall
+from gnomon.content import Content
+from gnomon.execution import Call, ToolCall
+from gnomon.pipeline import Pipeline, Settled, ToDispatch
 from gnomon.results import Result, Success, aborted_before_dispatch
 from gnomon.signals import AbortController, AbortSignal
 
@@ -26,12 +28,15 @@ class Journal(Protocol):
     def result(self, position: int, call: ToolCall, result: Result) -> None:
         """Write the record of its result, citing that of the call (SCD-6)."""
 
+    def context(self, position: int, call: ToolCall, context: Content) -> None:
+        """Write that a context of the call is taken in (SCD-15)."""
+
 
 @dataclass(slots=True)
 class Slot:
     """One call of the batch, by position (SCD-13)."""
 
-    execution: Execution
+    call: Call
     settled: Settled | None = None
 
 
@@ -40,7 +45,7 @@ class BatchRun:
 
     def __init__(
         self,
-        calls: Sequence[ToolCall],
+        calls: Sequence[Call],
         *,
         pipeline: Pipeline,
         journal: Journal,
@@ -54,12 +59,13 @@ class BatchRun:
         self._controller = controller
         self._signal = signal
         self._max_parallel = max_parallel
-        self._slots = [Slot(pipeline.create(call, signal)) for call in calls]
+        self._slots = [Slot(call) for call in calls]
         self._mailbox = Mailbox()
         self._in_flight: set[int] = set()
         self._next_start = 0
         self._parallel_group = False
         self.results: list[Result] = []
+        self.contexts: list[Content] = []
         self.failure: BaseException | None = None
 
     @property
@@ -97,7 +103,7 @@ class BatchRun:
             return False  # SCD-8
         if len(self._in_flight) >= self._max_parallel:
             return False  # SCD-4
-        parallel = self._pipeline.is_parallel(self._slots[position].execution)
+        parallel = self._pipeline.is_parallel(self._slots[position].call)
         if not self._in_flight and len(self.results) == position:
             self._parallel_group = parallel  # the head of what is left runs whatever its mode (SCD-3)
             return True
@@ -106,8 +112,8 @@ class BatchRun:
     async def _start(self, position: int, crew: Crew) -> None:
         slot = self._slots[position]
         self._next_start = position + 1
-        self._journal.call(position, slot.execution.call)  # SCD-1
-        answer = await self._pipeline.prepare(slot.execution)
+        self._journal.call(position, slot.call.announced)  # SCD-1
+        answer = await self._pipeline.prepare(slot.call, crew)
         self._raise_failure()
         match answer:
             case ToDispatch():
@@ -120,7 +126,7 @@ class BatchRun:
         """Run the dispatch of one call, in a task of its own; never raises."""
         slot = self._slots[position]
         try:
-            slot.settled = await self._pipeline.dispatch(slot.execution)
+            slot.settled = await self._pipeline.dispatch(slot.call)
         except BaseException as error:
             self._note_failure(error)
         self._mailbox.put(position)
@@ -132,15 +138,18 @@ class BatchRun:
             slot = self._slots[position]
             if slot.settled is None:
                 return
-            result = await self._pipeline.finalize(slot.execution, slot.settled)
-            self._journal.result(position, slot.execution.call, result)
+            result = await self._pipeline.finalize(slot.call, slot.settled)
+            self._journal.result(position, slot.call.announced, result)
             self.results.append(result)
+            for context in result.contexts:
+                self._journal.context(position, slot.call.announced, context)  # SCD-15
+                self.contexts.append(context)
         self._raise_failure()
 
     def _answer_unstarted(self) -> None:
         """Answer every call that an abort kept from starting: a pair of records, no hook (SCD-8)."""
         for position in range(self._next_start, len(self._slots)):
-            call = self._slots[position].execution.call
+            call = self._slots[position].call.announced
             result = aborted_before_dispatch()
             self._journal.call(position, call)
             self._journal.result(position, call, result)

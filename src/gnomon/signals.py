@@ -81,7 +81,9 @@ class AbortSignal:
         It is called on the event loop that runs here; where none does, on that of the signal's maker;
         where there is none either, by whoever aborts. If it raises, that is a warning.
         """
-        loop = current_loop() or self._loop
+        return self._listen(callback, current_loop() or self._loop)
+
+    def _listen(self, callback: Callback, loop: Loop | None) -> Registration:
         token = object()
         with self._lock:
             if not self._aborted:
@@ -127,7 +129,8 @@ class AbortSignal:
 
 def _tell(callback: Callback, reason: object) -> None:
     try:
-        answer: object = callback(reason)
+        told: Callable[[object], object] = callback
+        answer = told(reason)
         if inspect.iscoroutine(answer):
             answer.close()
             raise TypeError("it is async, and callbacks are plain functions")
@@ -169,7 +172,8 @@ def fuse(*signals: AbortSignal) -> Iterator[AbortSignal]:
 
     for one in distinct:
         if not controller.signal.aborted:
-            registrations.append(one.on_abort(relay))
+            # Passed on by whoever aborts: a body in a thread sees the flag at once (PY-11).
+            registrations.append(one._listen(relay, None))
     try:
         yield controller.signal
     finally:

@@ -1,20 +1,23 @@
-"""Tools: what a model may call, and how a Python function becomes one."""
+"""Tools: what a model may call, and what a running tool may ask of its runtime."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_type_hints, overload
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import pydantic
-
-from gnomon.content import Content, render_json
-from gnomon.errors import RegistrationError
+from gnomon.content import Card, Content, check_content, render_json, text_content
+from gnomon.errors import GnomonError
+from gnomon.results import Result
 from gnomon.signals import AbortSignal
 from gnomon.values import JSON
 
+if TYPE_CHECKING:
+    from gnomon.execution import Execution
+    from gnomon.scopes import Scope
+
 Render: TypeAlias = Callable[[JSON, JSON], Content]
+"""Makes the content of a success of its arguments and its value; pure and synchronous (OUT-2)."""
 
 
 class InvalidArguments(ValueError):
@@ -29,6 +32,37 @@ class InvalidOutput(ValueError):
     """A value that is not what the tool said it returns (OUT-1)."""
 
 
+class Token:
+    """Stands for one call under way; equal to nothing but itself, and tells nothing (CRE-1)."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Desk:
+    """Where the body of one attempt leaves contexts, and its wish to end the turn, while it runs."""
+
+    __slots__ = ("_contexts", "_open", "concluded")
+
+    def __init__(self, contexts: list[Content] | None = None) -> None:
+        self._contexts: list[Content] = [] if contexts is None else contexts
+        self._open = True
+        self.concluded = False
+
+    def take(self, context: str | Content) -> None:
+        """Take a context. Raises `NotJson` for what is no content."""
+        self.require_open()
+        self._contexts.append(check_content(text_content(context) if isinstance(context, str) else context))
+
+    def require_open(self) -> None:
+        """Raise `GnomonError` once the body has ended (DSP-15)."""
+        if not self._open:
+            raise GnomonError("the body of this call has ended; nothing can be handed over any more (DSP-15)")
+
+    def close(self) -> None:
+        """The body has ended."""
+        self._open = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """What a body may know of its call. A body gets it by annotating one parameter with this type."""
@@ -37,27 +71,74 @@ class ToolContext:
     name: str
     arguments: JSON
     signal: AbortSignal
+    """Aborts when the caller does, or whoever wraps the call: a timeout, say (DSP-2)."""
+    root_call_id: str = ""
+    scope: Scope | None = None
+    token: Token = field(default_factory=Token, repr=False)
+    """For calls made on this one's behalf: `runtime.execute(..., parent=context.token)`."""
+    parent: Token | None = field(default=None, repr=False)
+    _desk: Desk = field(default_factory=Desk, repr=False)
+
+    def defer(self, context: str | Content) -> None:
+        """Hand a context to the model, beside the result: after all results of the batch (DSP-11, SCD-15).
+
+        It goes there whatever becomes of the call, but for a failing policy. Raises `NotJson` for what
+        is no content, `GnomonError` once the body has ended (DSP-15).
+        """
+        self._desk.take(context)
+
+    def conclude_turn(self) -> None:
+        """Ask to end the turn. It counts if the call succeeds, in whatever attempt (DSP-14, FIN-4).
+
+        Raises `GnomonError` once the body has ended.
+        """
+        self._desk.require_open()
+        self._desk.concluded = True
 
 
-Body: TypeAlias = Callable[[Any, ToolContext], Awaitable[object]]
+Body: TypeAlias = Callable[[Any, ToolContext], object] | Callable[[Any, ToolContext], Awaitable[object]]
+"""An async function, or a plain one, which runs in a worker thread (PY-5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What a tool returns: the schema of its value, and how the model is shown it (OUT-1, OUT-2)."""
+    """What a tool returns: the schema of its value, in the supported subset, and how it is shown.
+
+    `render` makes the content for the model, `meta` what goes to whoever presents the result to people;
+    both get arguments and value, and are pure and synchronous (OUT-1..3).
+    """
 
     schema: JSON
     render: Render = render_json
+    meta: Callable[[JSON, JSON], JSON] | None = None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _anything(value: JSON) -> list[str]:
+    return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool. Made by `tool` from a function, or by hand with JSON Schemas.
+    """A tool. Made by `tool` from a function, by `define_tool`, or by hand with JSON Schemas.
 
-    `run` gets what `convert` makes of the checked arguments (the arguments themselves by default).
+    `parameters` is any JSON Schema of draft 2020-12; arguments are checked against it, unless
+    `checks_own_arguments`, which then gets even text that is no JSON, as a string (SCH-8). `run` gets
+    what `convert` makes of the arguments (they themselves by default), and its answer goes through
+    `dump`; `check` may tell violations of a value that the output schema cannot say.
+
     `parallel` says whether a call may overlap others of its batch; a callable is asked with the
-    arguments, and only `True` counts (SCD-2). `interrupt` says what an abort does to a running body:
-    "cancel" interrupts it once, "signal" only tells it (PY-2).
+    arguments, and only `True` counts (SCD-2). `timeout` is in seconds (TMO-1). `interrupt` says what an
+    abort does to a running body: "cancel" interrupts it once, "signal" only tells it (PY-2); a plain
+    function is only ever told. `defer_loading` is told to the model (REG-6).
+
+    `project_content` (sync or async) and `finalize_content` (sync) may replace the content of a result,
+    before post-execute and at the very end; both get the execution and the result, and answer None to
+    leave it (PST-1, FIN-2). `present_call` and `present_result` make cards for people, from the log
+    alone (LOG-4).
     """
 
     name: str
@@ -66,133 +147,16 @@ class Tool:
     output: Output
     run: Body
     parallel: bool | Callable[[JSON], bool] = False
+    timeout: float | None = None
     interrupt: Literal["cancel", "signal"] = "cancel"
-    convert: Callable[[JSON], object] = lambda arguments: arguments
-    dump: Callable[[object], object] = lambda value: value
-
-
-@overload
-def tool(function: Callable[..., Awaitable[Any]], /) -> Tool: ...
-
-
-@overload
-def tool(
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    parallel: bool | Callable[[JSON], bool] = False,
-    interrupt: Literal["cancel", "signal"] = "cancel",
-    render: Render = render_json,
-) -> Callable[[Callable[..., Awaitable[Any]]], Tool]: ...
-
-
-def tool(
-    function: Callable[..., Awaitable[Any]] | None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    parallel: bool | Callable[[JSON], bool] = False,
-    interrupt: Literal["cancel", "signal"] = "cancel",
-    render: Render = render_json,
-) -> Tool | Callable[[Callable[..., Awaitable[Any]]], Tool]:
-    """Make a tool of an async function.
-
-    Its name and docstring become the tool's; its annotations become the schemas of arguments and
-    value, through pydantic. Arguments that the function does not declare are refused, and published
-    as refused. Raises `RegistrationError` where the function cannot be made a tool.
-    """
-
-    def make(body: Callable[..., Awaitable[Any]]) -> Tool:
-        if not inspect.iscoroutinefunction(body):
-            raise RegistrationError(f"{_called(body)} must be an async function (async def) to be a tool")
-        hints = _hints(body)
-        arguments = _arguments_model(body, hints)
-        takes_context = [key for key, hint in hints.items() if hint is ToolContext]
-        dump, schema = _output(hints)
-
-        async def run(converted: Any, context: ToolContext) -> object:
-            given: Mapping[str, Any] = converted
-            return await body(**given, **dict.fromkeys(takes_context, context))
-
-        return Tool(
-            name=name or body.__name__,
-            description=description if description is not None else inspect.getdoc(body) or "",
-            parameters=arguments.model_json_schema(),
-            output=Output(schema=schema, render=render),
-            run=run,
-            parallel=parallel,
-            interrupt=interrupt,
-            convert=_converter(arguments),
-            dump=dump,
-        )
-
-    return make if function is None else make(function)
-
-
-def _called(body: object) -> str:
-    return getattr(body, "__qualname__", repr(body))
-
-
-def _hints(body: Callable[..., object]) -> dict[str, Any]:
-    try:
-        return get_type_hints(body, include_extras=True)
-    except (NameError, TypeError) as error:
-        raise RegistrationError(f"the annotations of {_called(body)} cannot be read: {error}") from error
-
-
-def _arguments_model(body: Callable[..., object], hints: dict[str, Any]) -> type[pydantic.BaseModel]:
-    fields: dict[str, Any] = {}
-    for key, parameter in inspect.signature(body).parameters.items():
-        hint = hints.get(key, Any)
-        if hint is ToolContext:
-            continue
-        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise RegistrationError(
-                f"parameter {key!r} of {_called(body)} cannot be filled: a tool's arguments have names"
-            )
-        default = ... if parameter.default is parameter.empty else parameter.default
-        fields[key] = (hint, default)
-    try:
-        return pydantic.create_model(
-            f"{_called(body)} arguments", __config__=pydantic.ConfigDict(extra="forbid"), **fields
-        )
-    except (pydantic.errors.PydanticUserError, NameError, TypeError) as error:
-        raise RegistrationError(
-            f"no schema can be made of the parameters of {_called(body)}: {error}"
-        ) from error
-
-
-def _converter(model: type[pydantic.BaseModel]) -> Callable[[JSON], object]:
-    def convert(arguments: JSON) -> object:
-        try:
-            checked = model.model_validate(arguments)
-        except pydantic.ValidationError as error:
-            raise InvalidArguments(
-                [f"{'.'.join(map(str, one['loc'])) or '$'}: {one['msg']}" for one in error.errors()]
-            ) from error
-        return {key: getattr(checked, key) for key in model.model_fields}
-
-    return convert
-
-
-def _output(hints: dict[str, Any]) -> tuple[Callable[[object], object], JSON]:
-    if "return" not in hints:
-        return (lambda value: value), {}
-    adapter = _adapter(hints["return"])
-
-    def dump(value: object) -> object:
-        try:
-            return adapter.dump_python(value, mode="json", warnings="error")
-        except ValueError as error:  # pydantic_core's serialization errors are ValueErrors
-            raise InvalidOutput(str(error)) from error
-
-    return dump, adapter.json_schema(mode="serialization")
-
-
-def _adapter(hint: Any) -> pydantic.TypeAdapter[Any]:
-    """An adapter that leaves NaN and infinity for OUT-1 to refuse, where pydantic would make them null."""
-    try:
-        return pydantic.TypeAdapter(hint, config=pydantic.ConfigDict(ser_json_inf_nan="constants"))
-    except pydantic.errors.PydanticUserError:  # models and dataclasses bring a configuration of their own
-        return pydantic.TypeAdapter(hint)
+    defer_loading: bool = False
+    checks_own_arguments: bool = False
+    project_content: Callable[[Execution, Result], object] | None = None
+    finalize_content: Callable[[Execution, Result], Content | None] | None = None
+    present_call: Callable[[JSON], Card] | None = None
+    present_result: Callable[[JSON, Content, JSON], Card] | None = None
+    convert: Callable[[JSON], object] = _same
+    dump: Callable[[Any], object] = _same
+    check: Callable[[JSON], list[str]] = _anything
+    authored: bool = False
+    """The parameters were compiled from the authoring form, so they lie in the subset (SCH-2, SCH-4)."""

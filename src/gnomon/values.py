@@ -97,7 +97,7 @@ def snapshot(value: object, limits: Limits | None = None) -> JSON:
 _put: Any = dict.__setitem__  # the one way into a frozen dict
 
 
-def _empty(kind: type[Any]) -> Any:
+def _empty(kind: Any) -> Any:
     """An empty frozen container; calling its type would be a change of it (VAL-7)."""
     return kind.__new__(kind)
 
@@ -207,6 +207,46 @@ def json_equal(left: JSON, right: JSON) -> bool:
         elif isinstance(b, dict | list) or isinstance(a, bool) != isinstance(b, bool) or a != b:
             return False
     return True
+
+
+# -- JSON text ----------------------------------------------------------------------------------
+
+
+def to_text(value: Any) -> str:
+    """Compact JSON text of a value, its code points as they are, its integers exact (VAL-4, VAL-6).
+
+    Raises `ValueError` for NaN and infinity.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return _long_text(value)
+
+
+def _long_text(value: Any) -> str:
+    # Python writes no integer of more than a few thousand digits at once.
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{to_text(key)}:{_long_text(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_long_text, value)) + "]"
+    if type(value) is int:
+        return _decimal(value)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _decimal(number: int) -> str:
+    if number < 0:
+        return "-" + _decimal(-number)
+    if number.bit_length() < 12_000:
+        return str(number)
+    half = number.bit_length() * 3 // 20  # about half of its digits
+    head, tail = divmod(number, 10**half)
+    return _decimal(head) + _decimal(tail).zfill(half)
+
+
+def from_text(text: str) -> Any:
+    """The value of JSON text, its integers exact. Raises `ValueError` and `RecursionError`."""
+    return _read(text)
 
 
 # -- the raw text of arguments ------------------------------------------------------------------

@@ -17,14 +17,15 @@ from gnomon_check.driver import Target, Window, digest, run
 from gnomon_check.events import Event
 from gnomon_check.oracle import Oracle
 from gnomon_check.problem import Problem
-from gnomon_check.refinement import as_spec, key_of
+from gnomon_check.refinement import Listeners, as_spec, key_of
 from gnomon_check.scenario import Scenario, inputs_of
 from gnomon_spec import properties
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
 BACKENDS: tuple[Backend, ...] = ("asyncio", "trio")
 
-JUDGED = frozenset({properties.BODY, properties.LOGGED_CALLS, properties.MODES, properties.CALLER})
+JUDGED = properties.BATCH | {properties.POLICY, properties.CONTENT}
+"""What the harness shows of a scenario."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +77,36 @@ def follow(oracle: Oracle, windows: Iterable[Window]) -> Problem | None:
 
 
 def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
-    """Everything that was seen, in order; the modes of the calls are added to what was announced."""
+    """Everything that was seen, in order, with what the harness knows of the calls in their announcement."""
     for window in windows:
         for event in (*window.echoes, *window.events):
             if event["event"] == "batch.opened":
-                modes = (str(one.mode.value) for one in oracle.facts)
-                calls = [{**call, "mode": mode} for call, mode in zip(event["calls"], modes, strict=True)]
-                yield {**event, "calls": calls}
+                pairs = zip(event["calls"], known_of(oracle), strict=True)
+                yield {**event, "calls": [{**call, **known} for call, known in pairs]}
             else:
                 yield event
+
+
+def known_of(oracle: Oracle) -> list[Event]:
+    """What the harness knows of each call beforehand: its mode, its listeners, its guards."""
+    return [
+        {"mode": one.mode.value, "listeners": one.setup.pre, "guards": one.setup.guards}
+        for one in oracle.facts
+    ]
+
+
+def listeners_of(oracle: Oracle) -> Listeners:
+    """Which listener of each waterfall is which, outermost first, for each call."""
+    return [{on: [hook.id for hook in hooks] for on, hooks in one.hooks.items()} for one in oracle.facts]
 
 
 def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Problem]:
     judges = properties.judged(JUDGED)
     ledger = properties.NOTHING
     label = disagreement.labels(oracle.scenario)
+    listeners = listeners_of(oracle)
     for event in history_of(oracle, windows):
-        one = as_spec(event)
+        one = as_spec(event, listeners)
         if one is None:
             continue
         for broken in properties.broken_by(ledger, one, judges):

@@ -45,8 +45,10 @@ def pre_decision(decision: Any) -> PreDecision:
             return Malformed()
 
 
-def post_decision(decision: Any, contexts: tuple[str, ...], fits: Fits) -> PostDecision:
-    """What a decision of post-execute means (PST-2, PST-3)."""
+def post_decision(
+    decision: Any, contexts: tuple[str, ...], fits: Fits, *, gone: bool = False
+) -> PostDecision:
+    """What a decision of post-execute means; `gone` says that there is no such tool (PST-2, PST-3)."""
     match decision:
         case {"kind": "accept"} if "content" in decision and not is_content(decision["content"]):
             return Malformed()
@@ -56,6 +58,7 @@ def post_decision(decision: Any, contexts: tuple[str, ...], fits: Fits) -> PostD
                 value="value" if "value" in decision else None,
                 contexts=contexts,
                 fits="value" not in decision or fits(decision["value"]),
+                gone=gone,
             )
         case {"kind": "block", "feedback": feedback} if is_content(feedback):
             return Block(contexts)
@@ -64,12 +67,12 @@ def post_decision(decision: Any, contexts: tuple[str, ...], fits: Fits) -> PostD
 
 
 def authored(
-    result: Any, contexts: tuple[str, ...], fits: Fits
+    result: Any, contexts: tuple[str, ...], fits: Fits, *, gone: bool = False
 ) -> AuthoredSuccess | AuthoredFailure | Malformed:
-    """What a result that a wrapper wrote means (DSP-10, DSP-13)."""
+    """What a result that a wrapper wrote means; `gone` says that there is no such tool (DSP-10, DSP-13)."""
     match result:
         case {"ok": True, "value": value}:
-            return AuthoredSuccess(contexts, fits=fits(value))
+            return AuthoredSuccess(contexts, fits=fits(value), gone=gone)
         case {"ok": False, "code": str(code)}:
             return AuthoredFailure(code, contexts)
         case {"ok": False}:

@@ -57,11 +57,11 @@ def not_allowed(oracle: Oracle, number: int, window: Window, event: Event) -> Pr
     key = key_of(event)
     assert key is not None, "an event that is not compared is never refused"
     words = _Words(oracle.scenario)
-    refused = _why_not(oracle, key, words)
+    refused = why_not(oracle, key)
     text = (
         f"{words.window(number, window)} the implementation did: {words.key(key)}.\n"
         f"  The specification allows there: {words.allowed(oracle)}.\n"
-        f"  Not what was seen, because {refused.reason}: {refused.clause}."
+        f"  Not what was seen, because {words.positions(refused.reason)}: {refused.clause}."
     )
     return Problem("specification", refused.clause, text, words.key(key))
 
@@ -120,16 +120,41 @@ def _clause_of_quiet(oracle: Oracle) -> str:
 # -- why not ------------------------------------------------------------------------------------
 
 
-def _why_not(oracle: Oracle, key: Key, words: _Words) -> Refused:
-    """The first condition that forbids an event, in the state that has come furthest."""
-    other = [one for one in oracle.allowed() if one[:2] == key[:2]]
+_COMES_FIRST = {
+    "guard.answered": ("GRD-1", "its guards are asked first"),
+    "approval.asked": ("APP-6", "its approval is logged as asked first"),
+    "approval.decided": ("APP-6", "its approval is logged as decided first"),
+    "content.projected": ("PST-1", "its content is projected first"),
+    "content.finalized": ("FIN-2", "its content is finalized first"),
+    "result.observed": ("FIN-3", "its result is told to the observers first"),
+    "context.accepted": ("SCD-6", "its contexts are accepted first"),
+    "policy.entered": ("PRE-1", "its listeners are asked first"),
+    "policy.resumed": ("PRE-1", "its listener hears what next() answered first"),
+    "policy.decided": ("PRE-1", "its listener decides first"),
+}
+"""What comes before anything else of a call -> the clause, and the reason."""
+
+
+def why_not(oracle: Oracle, key: Key) -> Refused:
+    """The first condition that forbids an event, in the state that has come furthest; calls by position."""
+    allowed = oracle.allowed()
+    other = [one for one in allowed if one[:2] == key[:2]]
     if other:
-        return Refused(_clause_of_detail(key), f"it is {words.details(other)} here")
+        words = _Words(oracle.scenario)
+        return Refused(_clause_of_detail(key, other[0]), f"it is {words.details(other)} here")
     worlds = sorted(oracle.closure(), key=lambda one: (_awaits(one, key), _progress(one)), reverse=True)
     for world in worlds:
         refused = _refused_in(oracle, world, key)
+        if refused is not None and refused.clause != "SCD-7":
+            return refused
+    for name, pos, _ in sorted(allowed, key=str):
+        if name in _COMES_FIRST and pos is not None:
+            identifier, reason = _COMES_FIRST[name]
+            return Refused(identifier, f"call {pos} is under way, and {reason}")
+    for world in worlds:
+        refused = _refused_in(oracle, world, key)
         if refused is not None:
-            return Refused(refused.clause, words.positions(refused.reason))
+            return refused
     return Refused("SCD-11", "nothing of the kind can happen there")
 
 
@@ -191,18 +216,44 @@ def _instead_of_body(oracle: Oracle, world: World, pos: int) -> Refused | None:
     return Refused(identifier, f"the body of call {pos} does not run: {reason}")
 
 
-def _clause_of_detail(key: Key) -> str:
-    match key:
-        case ("result.logged", _, (_, code, _)) if code in ("ABORTED", "ABORTED_BEFORE_DISPATCH"):
-            return "CAN-2"
-        case ("result.logged", _, (True, *_)):
-            return "CAN-6"
-        case ("result.logged", *_):
-            return "CAN-7"
-        case ("batch.closed", *_):
+_CLAUSE_OF_CODE: dict[str, str] = {
+    Code.UNKNOWN_TOOL: "DSP-4",
+    Code.INVALID_ARGS: "DSP-8",
+    Code.INVALID_TOOL_OUTPUT: "OUT-1",
+    Code.TOOL_ERROR: "DSP-7",
+    Code.DENIED: "PRE-4",
+    Code.POLICY_ERROR: "PRE-2",
+    Code.BLOCKED: "PST-5",
+    Code.APPROVAL_REJECTED: "APP-2",
+    Code.APPROVAL_CANCELLED: "APP-2",
+    Code.APPROVAL_UNAVAILABLE: "APP-2",
+    Code.ABORTED: "CAN-6",
+    Code.ABORTED_BEFORE_DISPATCH: "CAN-5",
+}
+_CLAUSE_OF_EVENT = {
+    "batch.closed": "SCD-12",
+    "context.accepted": "DSP-11",
+    "context.deferred": "DSP-11",
+    "result.observed": "FIN-3",
+    "guard.answered": "GRD-1",
+    "approval.decided": "APP-2",
+}
+_ABORTS = (Code.ABORTED, Code.ABORTED_BEFORE_DISPATCH)
+
+
+def _clause_of_detail(seen: Key, allowed: Key) -> str:
+    """The clause by which an event has to say something else than it does."""
+    match seen, allowed:
+        case ("result.logged", _, (_, code, _)), ("result.logged", _, (_, right, _)):
+            if code in _ABORTS:
+                return "CAN-2" if right in _ABORTS or right is None else "CAN-7"
+            return _CLAUSE_OF_CODE.get(str(right), "DSP-7")
+        case ("batch.closed", _, (ended, _)), ("batch.closed", _, (right, _)) if ended != right:
             return "PY-3"
-        case _:
-            return "DSP-6"
+        case (name, _, _), _:
+            if name.startswith("policy."):
+                return "PRE-1"
+            return _CLAUSE_OF_EVENT.get(name, "DSP-6")
 
 
 # -- words --------------------------------------------------------------------------------------

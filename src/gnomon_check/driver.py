@@ -18,11 +18,11 @@ from typing import Any, Protocol
 import anyio
 import anyio.lowlevel
 
-from gnomon import ToolError
 from gnomon_check.events import Event
 from gnomon_check.oracle import Blocked, nonce_of
 from gnomon_check.scenario import (
     AbortInputStep,
+    ApproveStep,
     CancelStep,
     OpenStep,
     ReleaseStep,
@@ -31,8 +31,8 @@ from gnomon_check.scenario import (
     SingleStep,
     inputs_of,
 )
-from gnomon_check.script_steps import Raise
 from gnomon_check.scripts import play
+from gnomon_check.stages import BodyStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,10 @@ class BodyContext(Protocol):
     def conclude_turn(self) -> None:
         """Ask to end the turn."""
 
+    @property
+    def token(self) -> object:
+        """The execution that the body belongs to."""
+
 
 class Target(Protocol):
     """An implementation that can be driven in process."""
@@ -103,6 +107,8 @@ class Harness:
         self._waiting: dict[Blocked, int] = {}
         self.aborted = False
         self.attempts: dict[int, int] = {}
+        self.approvals: dict[int, str] = {}
+        self._tokens: dict[int, tuple[int, object]] = {}
         self.own_signals: dict[str, tuple[int, Callable[[], None]]] = {}
         """The signals that wrappers made: the position of their call, and how each is aborted."""
         self.own_aborted: set[int] = set()
@@ -162,14 +168,36 @@ class Harness:
         """Play the body of a tool for a call of that id."""
         tool = self.scenario.tool(tool_name)
         assert tool is not None, "only tools of the scenario are registered"
-        pos = self._position_of_body(tool_name, call_id)
+        pos = self._position_of_body(tool_name, call_id, context.token)
         self._bodies.add(pos)
         attempt = self.attempts[pos] = self.attempts.get(pos, 0) + 1
-        stage = _BodyStage(self, pos, signal, context)
+        stage = BodyStage(self, pos, signal, context)
         return await play(tool.body, pos, attempt, tool.interrupt == "cancel", stage)
 
-    def _position_of_body(self, tool_name: str, call_id: str) -> int:
+    def bind(self, token: object) -> int:
+        """Remember which call an execution belongs to: the one that is being prepared, logged last."""
+        return self._tokens.setdefault(id(token), (self._logged[-1] if self._logged else 0, token))[0]
+
+    def position(self, token: object) -> int | None:
+        """The call that an execution belongs to, if it was bound."""
+        found = self._tokens.get(id(token))
+        return None if found is None else found[0]
+
+    @property
+    def last_logged(self) -> int:
+        """The call that was logged last."""
+        return self._logged[-1] if self._logged else 0
+
+    def approve(self, pos: int, outcome: str) -> None:
+        """Answer the approval of a call; the first answer counts."""
+        self.approvals.setdefault(pos, outcome)
+        self.release(f"approval:{pos}")
+
+    def _position_of_body(self, tool_name: str, call_id: str, token: object) -> int:
         """Which call a body belongs to. Ids may repeat, and bodies may start in any order."""
+        bound = self.position(token)
+        if bound is not None:
+            return bound
         calls = self.scenario.batch.calls
         fitting = [p for p, call in enumerate(calls) if (call.id, call.name) == (call_id, tool_name)]
         lately = _lately_logged.get()
@@ -243,108 +271,9 @@ class Harness:
         return self._kept.pop(pos, None)
 
 
-@dataclass(slots=True)
-class _BodyStage:
-    """The stage of the body of one call."""
-
-    harness: Harness
-    pos: int
-    signal: Signal
-    context: BodyContext
-
-    def emit(self, event: str, **fields: Any) -> None:
-        self.harness.emit(event, **fields)
-
-    async def pass_gate(self, name: str) -> None:
-        await self.harness.wait(Blocked(gate=name), self.harness.gate(name), keep_for=self.pos)
-
-    async def await_abort(self, *, interruptible: bool) -> BaseException | None:
-        kept = self.harness.kept(self.pos)
-        if kept is not None and interruptible:
-            return kept
-        event = anyio.Event()
-        with self.signal.on_abort(lambda reason: event.set()):
-            if not interruptible:
-                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=self.pos)
-                return None
-            try:
-                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=None)
-                await anyio.lowlevel.checkpoint()  # on trio the interruption arrives here
-            except anyio.get_cancelled_exc_class() as interruption:
-                return interruption
-        return None
-
-    def abort(self, signal: str, reason: str | None) -> None:
-        self.harness.abort_signal(signal, reason)
-
-    def hand_over(self, context: str) -> None:
-        self.context.defer(context)
-
-    def conclude(self) -> None:
-        self.context.conclude_turn()
-
-    def source(self) -> str:
-        return "own" if self.pos in self.harness.own_aborted else "caller"
-
-    async def exception(self, what: Raise) -> BaseException:
-        return await exception_of(what)
-
-    def nonce(self) -> str:
-        return nonce_of(self.pos)
-
-
 def digest(text: str) -> str:
     """A short fingerprint of content, so that contents can be compared and texts stay out of events."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-class UnprintableError(Exception):
-    """An exception whose text cannot be produced."""
-
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
-
-
-class ScriptedError(Exception):
-    """What a script raises that says nothing else."""
-
-
-async def exception_of(what: Raise) -> BaseException:
-    """The exception that a `raise` step raises."""
-    match what.kind:
-        case "error":
-            return ScriptedError(what.message)
-        case "unprintable":
-            return UnprintableError()
-        case "exit":
-            return SystemExit(what.message)
-        case "keyboard":
-            return KeyboardInterrupt(what.message)
-        case "generator_exit":
-            return GeneratorExit(what.message)
-        case "cancelled":
-            return await _leaked_cancellation()
-        case "coded":
-            return coded_error(what)
-
-
-def coded_error(what: Raise) -> BaseException:
-    """An error that chooses its own code, in the form that the built-in runtime knows."""
-    return ToolError(what.message, code=what.code, name=what.name)
-
-
-async def _leaked_cancellation() -> BaseException:
-    """A genuine cancellation of this library that nobody asked for."""
-    cancelled = anyio.get_cancelled_exc_class()
-    if issubclass(cancelled, asyncio.CancelledError):
-        return cancelled()
-    with anyio.CancelScope() as scope:
-        scope.cancel()
-        try:
-            await anyio.lowlevel.checkpoint()
-        except cancelled as leaked:
-            return leaked
-    raise AssertionError("a cancelled scope did not cancel")
 
 
 # -- running ------------------------------------------------------------------------------------
@@ -374,6 +303,8 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
                     harness.abort(abort.reason)
                 case CancelStep():
                     runner.cancel()
+                case ApproveStep(approve=approve):
+                    harness.approve(approve.pos, approve.outcome)
 
         for step in scenario.schedule:
             for one in inputs_of(step):

@@ -144,6 +144,115 @@ class ClassifierAnswered(_CallEvent):
     answer: Literal["parallel", "exclusive", "raised", "other"]
 
 
+Waterfall: TypeAlias = Literal["pre_execute", "execute", "post_execute", "approval"]
+
+
+class PolicyEntered(_CallEvent):
+    """A listener starts."""
+
+    event: Literal["policy.entered"]
+    waterfall: Waterfall
+    listener: str
+
+
+class PolicyDelegated(_CallEvent):
+    """A listener calls `next`, the nth time."""
+
+    event: Literal["policy.delegated"]
+    waterfall: Waterfall
+    listener: str
+    nth: int
+
+
+class PolicyResumed(_CallEvent):
+    """That `next` answered: the word of a decision, or the code of a result."""
+
+    event: Literal["policy.resumed"]
+    waterfall: Waterfall
+    listener: str
+    nth: int
+    answer: str | None = None
+
+
+class PolicyDecided(_CallEvent):
+    """A listener ended."""
+
+    event: Literal["policy.decided"]
+    waterfall: Waterfall
+    listener: str
+    decision: str
+    code: str | None = None
+
+
+class GuardAnswered(_CallEvent):
+    """A guard was asked."""
+
+    event: Literal["guard.answered"]
+    guard: str
+    layer: str | None = None
+    answer: Literal["pass", "deny", "raised", "malformed"]
+
+
+class ApprovalAsked(_CallEvent):
+    """A request for approval was logged."""
+
+    event: Literal["approval.asked"]
+    request: str | None = None
+    reason: str | None = None
+
+
+class ApprovalDecided(_CallEvent):
+    """Its decision was logged, once."""
+
+    event: Literal["approval.decided"]
+    request: str | None = None
+    outcome: Literal["allowed-once", "rejected", "cancelled", "unavailable"]
+
+
+class ContextDeferred(_CallEvent):
+    """A body, or a decision, gave a context."""
+
+    event: Literal["context.deferred"]
+    attempt: int = 1
+    context: str
+
+
+class ContextAccepted(_CallEvent):
+    """A context was taken into the inbox, after the result that it belongs to."""
+
+    event: Literal["context.accepted"]
+    context: str
+    log_seq: NonNegativeInt | None = None
+
+
+class ContentProjected(_CallEvent):
+    """A scripted projectContent was called."""
+
+    event: Literal["content.projected"]
+
+
+class ContentFinalized(_CallEvent):
+    """A scripted finalizeContent was called."""
+
+    event: Literal["content.finalized"]
+    nth: int = 1
+
+
+class ResultSettled(_CallEvent):
+    """The caller's signal was looked at for the last time (informative, never compared)."""
+
+    event: Literal["result.settled"]
+
+
+class ResultObserved(_CallEvent):
+    """An observer got the result."""
+
+    event: Literal["result.observed"]
+    observer: str
+    outcome: Outcome
+    digest: str | None = None
+
+
 class Noted(_Event):
     """A `note` of a script."""
 
@@ -177,6 +286,19 @@ _KNOWN = (
     BodySettled,
     SignalAborted,
     ClassifierAnswered,
+    PolicyEntered,
+    PolicyDelegated,
+    PolicyResumed,
+    PolicyDecided,
+    GuardAnswered,
+    ApprovalAsked,
+    ApprovalDecided,
+    ContextDeferred,
+    ContextAccepted,
+    ContentProjected,
+    ContentFinalized,
+    ResultSettled,
+    ResultObserved,
     Noted,
 )
 NAMES: frozenset[str] = frozenset(model.model_fields["event"].annotation.__args__[0] for model in _KNOWN)  # type: ignore[union-attr]
@@ -204,6 +326,19 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[BodySettled, Tag("body.settled")]
     | Annotated[SignalAborted, Tag("signal.aborted")]
     | Annotated[ClassifierAnswered, Tag("classifier.answered")]
+    | Annotated[PolicyEntered, Tag("policy.entered")]
+    | Annotated[PolicyDelegated, Tag("policy.delegated")]
+    | Annotated[PolicyResumed, Tag("policy.resumed")]
+    | Annotated[PolicyDecided, Tag("policy.decided")]
+    | Annotated[GuardAnswered, Tag("guard.answered")]
+    | Annotated[ApprovalAsked, Tag("approval.asked")]
+    | Annotated[ApprovalDecided, Tag("approval.decided")]
+    | Annotated[ContextDeferred, Tag("context.deferred")]
+    | Annotated[ContextAccepted, Tag("context.accepted")]
+    | Annotated[ContentProjected, Tag("content.projected")]
+    | Annotated[ContentFinalized, Tag("content.finalized")]
+    | Annotated[ResultSettled, Tag("result.settled")]
+    | Annotated[ResultObserved, Tag("result.observed")]
     | Annotated[Noted, Tag("noted")]
     | Annotated[Unknown, Tag("unknown")],
     Discriminator(_tag),

@@ -39,7 +39,11 @@ SENTENCES: dict[str, str] = {
     "a cancellation replaced an error": "{call} failed with its own error, and is answered as ABORTED",
     "a success after the abort": "{call} is answered with a success after the abort",
     # policies
-    "a body that a guard had denied": "the body of {call} runs although a guard had stopped the call",
+    "a body that a guard had denied": "the body of {call} runs although a guard had denied the call",
+    "a body whose guard had failed": "the body of {call} runs although a guard had failed",
+    "a body that a listener had denied": "the body of {call} runs although pre-execute had denied the call",
+    "a body although nobody could be asked": "the body of {call} runs although nobody could be asked",
+    "a success that post-execute had blocked": "{call} is a success although post-execute had blocked it",
     "a body before all guards were asked": "the body of {call} starts before every guard was asked",
     "a body that no listener allowed": "the body of {call} runs although pre-execute did not allow it",
     "a body without the approval that was asked for": (

@@ -116,3 +116,136 @@ def scenarios(draw: st.DrawFn, max_calls: int = 5) -> Scenario:
             "schedule": draw(schedules(len(calls))),
         }
     )
+
+
+# -- policies -----------------------------------------------------------------------------------
+
+_TEXT = [{"type": "text", "text": "x"}]
+
+_PRE_DECISIONS: tuple[Any, ...] = (
+    {"kind": "allow"},
+    {"kind": "deny", "reason": "no"},
+    {"kind": "deny", "reason": ""},
+    {"kind": "deny", "reason": "no", "code": "QUOTA"},
+    {"kind": "deny"},
+    {"kind": "cancel"},
+    {"kind": "ask", "reason": "sure?"},
+    {"kind": "ask"},
+    {"kind": "ask", "reason": "really?"},
+    {"kind": "fine"},
+    None,
+)
+_POST_DECISIONS: tuple[Any, ...] = (
+    {"kind": "accept"},
+    {"kind": "accept", "content": _TEXT},
+    {"kind": "accept", "value": 7},
+    {"kind": "accept", "value": "text"},
+    {"kind": "accept", "value": None, "content": _TEXT},
+    {"kind": "block", "feedback": _TEXT},
+    {"kind": "block", "feedback": []},
+    {"kind": "block"},
+    {"kind": "allow"},
+    True,
+)
+_RESULTS: tuple[Any, ...] = (
+    {"ok": True, "value": 7},
+    {"ok": True, "value": "text"},
+    {"ok": False, "code": "OWN_CODE"},
+    {"ok": False},
+    {"ok": True},
+    None,
+)
+_RAISES: tuple[dict[str, Any], ...] = (
+    {"raise": {}},
+    {"raise": {"kind": "coded", "code": "OWN_CODE"}},
+    {"raise": {"kind": "unprintable"}},
+)
+
+
+@st.composite
+def listeners(draw: st.DrawFn, number: int) -> dict[str, Any]:
+    """A listener: it may wait, delegate once or twice, and decide well or badly."""
+    on = draw(st.sampled_from(("pre_execute", "execute", "post_execute")))
+    waits: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+        ({"gate": {"name": f"hook{number}:$call"}}, {"note": {"text": "here"}}, {"abort": {}})
+    )
+    script: list[dict[str, Any]] = draw(st.lists(waits, max_size=1))
+    for _ in range(draw(st.sampled_from((0, 1, 1, 1, 2)))):
+        script.append({"next": {}})
+    contexts = draw(st.sampled_from(([], ["given"])))
+    match on:
+        case "pre_execute":
+            decided = st.sampled_from(_PRE_DECISIONS).map(lambda one: {"decide": {"decision": one}})
+        case "post_execute":
+            decided = st.sampled_from(_POST_DECISIONS).map(
+                lambda one: {"decide": {"decision": one, "contexts": contexts}}
+            )
+        case _:
+            decided = st.sampled_from(_RESULTS).map(
+                lambda one: {"author": {"result": one, "contexts": contexts}}
+            )
+            if draw(st.booleans()):
+                script.insert(0, {"set_signal": {"name": f"own{number}", "aborted": draw(st.booleans())}})
+    script.append(
+        draw(st.one_of(st.just({"pass": {}}), st.just({"pass": {}}), decided, st.sampled_from(_RAISES)))
+    )
+    match = draw(st.sampled_from(({}, {}, {"pos": 0}, {"tool": "red"})))
+    return {"id": f"hook{number}", "on": on, "prepend": draw(st.booleans()), "match": match, "script": script}
+
+
+_GUARD_ENDS: tuple[dict[str, Any], ...] = (
+    {"nothing": {}},
+    {"nothing": {}},
+    {"nothing": {}},
+    {"nothing": {}},
+    {"deny": {"reason": "no"}},
+    {"deny": {"reason": ""}},
+    {"return": {"value": True}},
+    {"return": {"value": None}},
+    {"raise": {}},
+)
+_CHANGES: tuple[dict[str, Any], ...] = (
+    {"nothing": {}},
+    {"return": {"value": _TEXT}},
+    {"return": {"value": "no content"}},
+    {"raise": {}},
+)
+
+
+@st.composite
+def policed(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
+    """A scenario of one batch with listeners, guards, an approval, and projections of content."""
+    plain = draw(scenarios(max_calls=max_calls)).model_dump(by_alias=True, exclude_unset=True)
+    count = len(plain["batches"][0]["calls"])
+    for one in plain["tools"]:
+        body = one["body"]
+        if draw(st.booleans()):
+            body.insert(0, {"defer": {"context": "d"}})
+        if draw(st.booleans()):
+            body.insert(0, {"conclude": {}})
+        if draw(st.integers(0, 3)) == 0:
+            one["output"] = {"schema": {"type": draw(st.sampled_from(("string", "integer")))}}
+        for field in ("project", "finalize"):
+            if draw(st.integers(0, 3)) == 0:
+                one[field] = [draw(st.sampled_from(_CHANGES))]
+    hooks = [draw(listeners(number)) for number in range(draw(st.integers(0, 3)))]
+    if draw(st.booleans()):
+        hooks.append({"id": "seen", "on": "result", "script": []})
+    guards = [
+        {"id": f"guard{number}", "script": [draw(st.sampled_from(_GUARD_ENDS))]}
+        for number in range(draw(st.integers(0, 2)))
+    ]
+    answers = ("allowed-once", "allowed-once", "rejected", "cancelled", "unavailable", "yes")
+    steps = [
+        *({"approve": {"pos": pos, "outcome": draw(st.sampled_from(answers))}} for pos in range(count)),
+        *({"release": {"gate": f"hook{number}:{pos}"}} for number in range(3) for pos in range(count)),
+    ]
+    for _ in range(draw(st.integers(0, 6)) if steps else 0):
+        place = draw(st.integers(0, len(plain["schedule"])))
+        plain["schedule"].insert(place, draw(st.sampled_from(steps)))
+    if draw(st.booleans()):
+        plain["approval"] = {"policy": draw(st.sampled_from(("ask", "ask", "never")))}
+    if draw(st.integers(0, 4)) == 0:
+        plain["caller"] = None
+    plain.update(hooks=hooks, guards=guards)
+    return Scenario.model_validate(plain)

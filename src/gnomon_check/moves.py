@@ -7,20 +7,18 @@ the scripts what listeners, guards and bodies want. Here they are put together; 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gnomon_check import decisions
+from gnomon_check.journeys import Journeys, Move, aborted
 from gnomon_check.refinement import Key, key_of_spec
-from gnomon_check.scenario import Scenario
 from gnomon_check.script_steps import Step
 from gnomon_check.scripts import (
     ANSWERS_NOTHING,
     PASSES,
     RETURNS_NULL,
-    AbortSignalOf,
     AskToConclude,
     CallNext,
-    Effect,
     End,
     EndAnswered,
     EndAuthored,
@@ -36,15 +34,13 @@ from gnomon_check.scripts import (
     PutBackSignal,
     PutSignal,
     SetOnCancel,
-    Tell,
     WaitForAbort,
-    WaitForGate,
     effect_at,
     interruption,
     passed,
     sync_effects,
 )
-from gnomon_check.world import Blocked, CallFacts, Place, World, nonce_of, value_of
+from gnomon_check.world import Place, World, nonce_of, value_of
 from gnomon_spec import admission, dispatch, journey
 from gnomon_spec import batch as chapter
 from gnomon_spec.batch import Batch
@@ -93,21 +89,8 @@ WATERFALLS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Something that may happen without the harness: what is seen of it, and where it leads."""
-
-    keys: tuple[Key, ...]
-    world: World
-    action: Action | None = None
-
-
-class Moves:
+class Moves(Journeys):
     """What may happen next, in a scenario."""
-
-    def __init__(self, scenario: Scenario, facts: tuple[CallFacts, ...]) -> None:
-        self.scenario = scenario
-        self.facts = facts
 
     def of(self, world: World) -> Iterator[Move]:
         """Everything that may happen next in a world."""
@@ -133,7 +116,7 @@ class Moves:
                     yield self._start(world, pos)
                 case BeginCommit(pos):
                     begun = self._take(world, action)
-                    yield self._journey(begun.world, pos, journey.Finalizes(), begun.keys)
+                    yield self.journey(begun.world, pos, journey.Finalizes(), begun.keys)
                 case Commits(pos):
                     yield from self._finish(world, pos)
                 case _:
@@ -169,7 +152,7 @@ class Moves:
         started = self._take(world, Start(pos))
         created = admission.create(self.facts[pos].setup, world.aborted)
         following = started.world.with_call(pos, created.state)
-        keys, following = self._seen(following, pos, created.events)
+        keys, following = self.seen(following, pos, created.events)
         return self._handed_on(Move((*started.keys, *keys), following, started.action), pos)
 
     def _handed_on(self, move: Move, pos: int) -> Move:
@@ -195,7 +178,7 @@ class Moves:
         facts = self.facts[pos]
         match execution.stage:
             case Stage.SETTLED_FINAL:
-                yield self._journey(world, pos, journey.Finalizes())
+                yield self.journey(world, pos, journey.Finalizes())
             case Stage.PROJECT:
                 projection = facts.tool.project if facts.tool is not None else None
                 yield self._change(world, pos, projection or [], journey.Projects)
@@ -213,7 +196,7 @@ class Moves:
                 yield from self._listener(world, pos)
 
     def _commit(self, world: World, pos: int, outcome: Outcome) -> Move:
-        """Log a result. A call that is a success by now looked at the caller's signal before it aborted (CAN-1)."""
+        """Log a result. A call that is a success by now looked at the signal before it aborted (CAN-1)."""
         assert world.batch is not None
         if outcome.is_error or not world.batch.aborted:
             return self._take(world, Commits(pos, outcome))
@@ -229,7 +212,7 @@ class Moves:
         execution = world.call(pos)
         match execution.stage:
             case Stage.PREPARED:
-                yield self._journey(world, pos, journey.Dispatches())
+                yield self.journey(world, pos, journey.Dispatches())
             case Stage.BODY:
                 yield from self._body(world, pos)
             case _:
@@ -253,7 +236,7 @@ class Moves:
 
     def _reach_body(self, world: World, pos: int) -> Move:
         facts = self.facts[pos]
-        reached = self._journey(world, pos, journey.ReachesBody(facts.tool is not None, facts.fit))
+        reached = self.journey(world, pos, journey.ReachesBody(facts.tool is not None, facts.fit))
         following = reached.world
         if following.call(pos).stage is Stage.BODY:
             assert following.batch is not None
@@ -280,9 +263,9 @@ class Moves:
                     for source in _sources(execution):
                         yield Move((("body.signalled", pos, (attempt, source)),), after)
             case HandOver(context):
-                yield self._journey(after, pos, journey.Defers(context))
+                yield self.journey(after, pos, journey.Defers(context))
             case AskToConclude():
-                yield self._journey(after, pos, journey.Concludes())
+                yield self.journey(after, pos, journey.Concludes())
             case SetOnCancel(changed):
                 yield Move((), world.with_frame(place, changed))
             case EndReturned(value, is_nonce):
@@ -299,10 +282,10 @@ class Moves:
             case EndCancelled():
                 yield self._body_ends(world, pos, dispatch.Cancelled(asked=True), How.CANCELLED)
             case _:
-                yield from self._common(world, pos, place, effect)
+                yield from self.common(world, pos, place, effect)
 
     def _body_ends(self, world: World, pos: int, end: dispatch.BodyEnd, how: How) -> Move:
-        ended = self._journey(world, pos, journey.BodyEnds(end, how))
+        ended = self.journey(world, pos, journey.BodyEnds(end, how))
         return replace(ended, world=ended.world.with_frame((pos, "body", 0), None))
 
     # -- listeners ------------------------------------------------------------------------------
@@ -326,12 +309,12 @@ class Moves:
         match effect:
             case CallNext():
                 waiting = world.with_frame(place, replace(frame, delegating=True))
-                yield self._journey(waiting, pos, journey.Delegates(number))
+                yield self.journey(waiting, pos, journey.Delegates(number))
             case WaitForAbort() if world.aborted:
                 yield Move((), world.with_frame(place, passed(frame)))
             case PutSignal(_, is_aborted):
                 after = world.with_frame(place, passed(frame))
-                yield self._journey(after, pos, journey.SetsSignal(number, is_aborted))
+                yield self.journey(after, pos, journey.SetsSignal(number, is_aborted))
             case PutBackSignal():
                 back = replace(execution, own=OwnSignal.NONE)
                 yield Move((), world.with_call(pos, back).with_frame(place, passed(frame)))
@@ -340,13 +323,13 @@ class Moves:
                 ended = world.with_frame(place, None)
                 match execution.stage:
                     case Stage.PRE:
-                        yield self._journey(ended, pos, journey.PreDecides(number, decision))  # type: ignore[arg-type]
+                        yield self.journey(ended, pos, journey.PreDecides(number, decision))  # type: ignore[arg-type]
                     case Stage.POST:
-                        yield self._journey(ended, pos, journey.PostDecides(number, decision))  # type: ignore[arg-type]
+                        yield self.journey(ended, pos, journey.PostDecides(number, decision))  # type: ignore[arg-type]
                     case _:
-                        yield self._journey(ended, pos, journey.WrapperDecides(number, decision))  # type: ignore[arg-type]
+                        yield self.journey(ended, pos, journey.WrapperDecides(number, decision))  # type: ignore[arg-type]
             case _:
-                yield from self._common(world, pos, place, effect)
+                yield from self.common(world, pos, place, effect)
 
     def _decision(self, pos: int, waterfall: str, effect: End, heard: Answer | None) -> Decision:
         tool = self.facts[pos].tool
@@ -358,11 +341,11 @@ class Moves:
             case EndRaised(what):
                 return decisions.failed(what)
             case EndDecided(decision, contexts) if waterfall == "post_execute":
-                return decisions.post_decision(decision, contexts, fits)
+                return decisions.post_decision(decision, contexts, fits, gone=tool is None)
             case EndDecided(decision) if waterfall == "pre_execute":
                 return decisions.pre_decision(decision)
             case EndAuthored(result, contexts) if waterfall == "execute":
-                return decisions.authored(result, contexts, fits)
+                return decisions.authored(result, contexts, fits, gone=tool is None)
             case EndPassed() if heard is not None:
                 return heard
             case EndPassed() if waterfall == "pre_execute":
@@ -372,35 +355,14 @@ class Moves:
             case _:
                 return Malformed()
 
-    def _common(self, world: World, pos: int, place: Place, effect: Effect) -> Iterator[Move]:
-        """The steps that mean the same whoever takes them."""
-        frame = world.frame(place)
-        assert frame is not None
-        after = world.with_frame(place, passed(frame))
-        match effect:
-            case WaitForGate(name) if name in world.opened:
-                yield Move((), after)
-            case Tell(text):
-                yield Move((("noted", pos, (text,)),), after)
-            case AbortSignalOf("caller"):
-                keys: tuple[Key, ...] = () if world.signalled else (("signal.aborted", None, ("caller",)),)
-                yield Move(keys, replace(aborted(after), signalled=True), Abort())
-            case AbortSignalOf(name):
-                execution = after.call(pos)
-                if execution.own is OwnSignal.SET:
-                    own = replace(execution, own=OwnSignal.ABORTED)
-                    yield Move((("signal.aborted", None, (name,)),), after.with_call(pos, own))
-                else:
-                    yield Move((), after)
-
     # -- what cannot wait -----------------------------------------------------------------------
 
     def _guard(self, world: World, pos: int) -> Move:
         execution = world.call(pos)
         guard = self.facts[pos].guards[execution.asked]
         effects, end = sync_effects(guard.script, pos, ANSWERS_NOTHING)
-        keys, following = self._wants(world, pos, effects)
-        answered = self._journey(following, pos, journey.GuardAnswers(_verdict(end)), keys)
+        keys, following = self.wants(world, pos, effects)
+        answered = self.journey(following, pos, journey.GuardAnswers(_verdict(end)), keys)
         return answered
 
     def _change(
@@ -411,7 +373,7 @@ class Moves:
         move: type[journey.Projects] | type[journey.FinalizesContent],
     ) -> Move:
         effects, end = sync_effects(script, pos, ANSWERS_NOTHING)
-        keys, following = self._wants(world, pos, effects)
+        keys, following = self.wants(world, pos, effects)
         match end:
             case EndNothing() | EndReturned(None, _):
                 change = Change.NOTHING
@@ -421,7 +383,8 @@ class Moves:
                 change = Change.MALFORMED
             case _:
                 change = Change.RAISED
-        return self._journey(following, pos, move(change), keys)
+        changed = self.journey(following, pos, move(change))
+        return replace(changed, keys=(*changed.keys, *keys))  # it is called before it does anything
 
     def _observe(self, world: World, pos: int) -> Move:
         execution = world.call(pos)
@@ -432,24 +395,10 @@ class Moves:
         for observer in self.facts[pos].hooks["result"]:
             keys.append(("result.observed", pos, (observer.id, not outcome.is_error, outcome.code)))
             effects, _ = sync_effects(observer.script, pos, RETURNS_NULL)
-            wanted, following = self._wants(following, pos, effects)
+            wanted, following = self.wants(following, pos, effects)
             keys.extend(wanted)
         observed = journey.step(following.call(pos), journey.Observes())
         return Move(tuple(keys), following.with_call(pos, observed.state))
-
-    def _wants(self, world: World, pos: int, effects: list[Effect]) -> tuple[tuple[Key, ...], World]:
-        keys: list[Key] = []
-        for effect in effects:
-            match effect:
-                case Tell(text):
-                    keys.append(("noted", pos, (text,)))
-                case AbortSignalOf("caller"):
-                    if not world.signalled:
-                        keys.append(("signal.aborted", None, ("caller",)))
-                    world = replace(aborted(world), signalled=True)
-                case _:
-                    pass
-        return tuple(keys), world
 
     # -- approval -------------------------------------------------------------------------------
 
@@ -457,15 +406,15 @@ class Moves:
         approval = self.scenario.approval
         assert approval is not None, "nothing is asked where there is no service"
         if approval.service != "ok":
-            yield self._journey(world, pos, journey.Approves(Approval.BROKEN))
+            yield self.journey(world, pos, journey.Approves(Approval.BROKEN))
             return
         if world.aborted:
-            yield self._journey(world, pos, journey.Approves(Approval.CANCELLED))
+            yield self.journey(world, pos, journey.Approves(Approval.CANCELLED))
             return
         if not approval.answerers:
             given = dict(world.approvals).get(pos)
             if given is not None:
-                yield self._journey(world, pos, journey.Approves(decisions.approval(given)))
+                yield self.journey(world, pos, journey.Approves(decisions.approval(given)))
             return
         place: Place = (pos, "approval", 0)
         frame = world.frame(place) or Frame()
@@ -474,105 +423,11 @@ class Moves:
         match effect:
             case EndAnswered(outcome):
                 answer = journey.Approves(decisions.approval(outcome))
-                yield self._journey(world.with_frame(place, None), pos, answer)
+                yield self.journey(world.with_frame(place, None), pos, answer)
             case EndRaised():
-                yield self._journey(world.with_frame(place, None), pos, journey.Approves(Approval.OTHER))
+                yield self.journey(world.with_frame(place, None), pos, journey.Approves(Approval.OTHER))
             case _:
-                yield from self._common(standing, pos, place, effect)
-
-    # -- the machine of a call ------------------------------------------------------------------
-
-    def _journey(self, world: World, pos: int, move: journey.Move, before: tuple[Key, ...] = ()) -> Move:
-        taken = journey.step(world.call(pos), move)
-        keys, following = self._seen(world.with_call(pos, taken.state), pos, taken.events)
-        return Move((*before, *keys), following)
-
-    def _seen(self, world: World, pos: int, events: tuple[Event, ...]) -> tuple[tuple[Key, ...], World]:
-        """What the harness sees of the events of a call, and the scripts that begin with them."""
-        keys: list[Key] = []
-        for event in events:
-            match event.name:
-                case EventName.POLICY_ENTERED | EventName.POLICY_DELEGATED | EventName.POLICY_DECIDED:
-                    assert event.where is not None
-                    assert event.listener is not None
-                    hook = self.facts[pos].hooks[event.where][event.listener]
-                    place: Place = (pos, event.where, event.listener)
-                    if event.name is EventName.POLICY_ENTERED:
-                        world = world.with_frame(place, Frame())
-                        detail: tuple[object, ...] = (event.where, hook.id)
-                    elif event.name is EventName.POLICY_DELEGATED:
-                        nth = next(
-                            one.delegated for one in world.call(pos).frames if one.listener == event.listener
-                        )
-                        detail = (event.where, hook.id, nth)
-                    else:
-                        detail = (event.where, hook.id, event.what)
-                    keys.append((str(event.name), pos, detail))
-                case EventName.GUARD_ANSWERED:
-                    guard = self.facts[pos].guards[event.listener or 0]
-                    keys.append((str(event.name), pos, (guard.id, event.what)))
-                case EventName.BODY_STARTED:
-                    attempts = list(world.attempts)
-                    attempts[pos] += 1
-                    world = replace(world, attempts=tuple(attempts)).with_frame((pos, "body", 0), Frame())
-                    keys.append((str(event.name), pos, (attempts[pos],)))
-                case EventName.BODY_SETTLED:
-                    keys.append((str(event.name), pos, (world.attempts[pos], event.how)))
-                case EventName.CONTEXT_DEFERRED:
-                    keys.append((str(event.name), pos, (event.context,)))
-                case EventName.APPROVAL_ASKED:
-                    keys.append((str(event.name), pos, ()))
-                case EventName.APPROVAL_DECIDED:
-                    keys.append((str(event.name), pos, (event.what,)))
-                case EventName.CONTENT_PROJECTED | EventName.CONTENT_FINALIZED:
-                    keys.append((str(event.name), pos, ()))
-                case _:
-                    pass
-        return tuple(keys), world
-
-    # -- what blocks ----------------------------------------------------------------------------
-
-    def blocked(self, world: World) -> frozenset[Blocked]:
-        """What blocks the scripts in a world, and the approvals that wait for the harness."""
-        found: set[Blocked] = set()
-        for pos, execution in enumerate(world.calls):
-            approval = self.scenario.approval
-            if execution is None or execution.stage is not Stage.APPROVAL:
-                continue
-            if approval is not None and not approval.answerers:
-                found.add(Blocked(gate=f"approval:{pos}"))
-        for place, frame in world.frames:
-            match effect_at(self._script(place), frame, place[0], PASSES):
-                case WaitForGate(name) if not frame.delegating:
-                    found.add(Blocked(gate=name))
-                case WaitForAbort() if not frame.delegating:
-                    found.add(Blocked(await_abort=place[0]))
-                case _:
-                    pass
-        return frozenset(found)
-
-    def _script(self, place: Place) -> Sequence[Step]:
-        pos, whose, number = place
-        facts = self.facts[pos]
-        if whose == "body":
-            return facts.tool.body if facts.tool is not None else []
-        if whose == "approval":
-            assert self.scenario.approval is not None
-            return self.scenario.approval.answerers[0].script
-        return facts.hooks[whose][number].script
-
-
-def aborted(world: World) -> World:
-    """The world after the batch's own signal has aborted: the batch and every call under way know it."""
-    batch = world.batch
-    if batch is not None and not batch.aborted and batch.lane not in chapter.ENDED:
-        batch = step(batch, Abort()).state
-    over = (None, Stage.DONE, Stage.LOST)
-    calls = tuple(
-        one if one is None or one.aborted or one.stage in over else replace(one, aborted=True)
-        for one in world.calls
-    )
-    return replace(world, aborted=True, batch=batch, calls=calls)
+                yield from self.common(standing, pos, place, effect)
 
 
 def _settled(execution: Execution) -> ResultAnswer:

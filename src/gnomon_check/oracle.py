@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from gnomon_check.moves import Move, Moves, aborted
+from gnomon_check.journeys import Move, aborted
+from gnomon_check.moves import Moves
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import (
     AbortInputStep,

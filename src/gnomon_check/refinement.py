@@ -6,7 +6,8 @@ Texts, digests, numbers of records and everything informative are not in a key.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from gnomon_check.events import Event
 from gnomon_spec.vocabulary import Announced, EventName, How, Mode, Outcome
@@ -14,6 +15,9 @@ from gnomon_spec.vocabulary import Event as SpecEvent
 
 Key: TypeAlias = tuple[str, int | None, tuple[object, ...]]
 """The name of an event, its position, and the fields that count."""
+
+Listeners: TypeAlias = Sequence[dict[str, Sequence[str]]]
+"""For each call, the ids of the listeners of each waterfall, outermost first."""
 
 COMPARED: dict[str, tuple[str, ...]] = {
     "batch.opened": (),
@@ -64,7 +68,9 @@ def key_of_spec(one: SpecEvent) -> Key:
     match one.name:
         case EventName.RESULT_LOGGED if one.outcome is not None:
             outcome = one.outcome
-            nonce = outcome.nonce if (outcome.nonce or "").startswith("nonce-") else None
+            # A nonce shows only in content that is made of the value, not in what a policy put there.
+            shows = outcome.content is None and (outcome.nonce or "").startswith("nonce-")
+            nonce = outcome.nonce if shows else None
             detail: tuple[object, ...] = (not outcome.is_error, outcome.code, nonce)
         case EventName.BODY_STARTED:
             detail = (1,)
@@ -79,26 +85,61 @@ def key_of_spec(one: SpecEvent) -> Key:
     return (str(one.name), one.pos, detail)
 
 
-def as_spec(event: Event) -> SpecEvent | None:
-    """The event as the properties of the specification read it, or nothing where they do not."""
+def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | None:
+    """The event as the properties of the specification read it, or nothing where they do not.
+
+    `listeners` says which listener of a waterfall is which, outermost first, for each call; without it
+    events of policies are not read.
+    """
     try:
         name = EventName(event["event"])
     except ValueError:
         return None
     outcome = event.get("outcome")
-    calls = event.get("calls")
     return SpecEvent(
         name,
         pos=event.get("pos"),
-        outcome=None if outcome is None else Outcome(outcome.get("code"), outcome.get("nonce")),
+        outcome=Outcome(outcome.get("code"), outcome.get("nonce")) if isinstance(outcome, dict) else None,
         how=None if event.get("how") is None else How(event["how"]),
-        calls=None if calls is None else tuple(map(_announced, calls)),
+        calls=tuple(map(_announced, event["calls"])) if "calls" in event else None,
         max_parallel=event.get("max_parallel"),
         log_seq=event.get("log_seq"),
         cites=event.get("cites"),
+        what=_what(event),
+        where=event.get("waterfall"),
+        listener=_listener(event, listeners),
+        context=event.get("context"),
     )
 
 
-def _announced(call: dict[str, str]) -> Announced:
+def _what(event: Event) -> str | None:
+    match event["event"]:
+        case "policy.decided":
+            return str(event["decision"])
+        case "guard.answered":
+            return str(event["answer"])
+        case "approval.decided":
+            return str(event["outcome"])
+        case "signal.aborted" if event.get("signal") != "caller":
+            return "own"
+        case _:
+            return None
+
+
+def _listener(event: Event, listeners: Listeners | None) -> int | None:
+    if listeners is None or "waterfall" not in event or event.get("pos") is None:
+        return None
+    row = listeners[event["pos"]][event["waterfall"]]
+    return row.index(event["listener"]) if event["listener"] in row else None
+
+
+def _announced(call: dict[str, Any]) -> Announced:
     mode = call.get("mode")
-    return Announced(call["call_id"], call.get("name", ""), None if mode is None else Mode(mode))
+    return Announced(
+        call["call_id"],
+        call.get("name", ""),
+        None if mode is None else Mode(mode),
+        call.get("listeners"),
+        call.get("guards"),
+        call.get("finalizes"),
+    )

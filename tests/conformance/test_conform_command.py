@@ -92,3 +92,13 @@ def test_the_demo_judges_as_it_should(monkeypatch: pytest.MonkeyPatch) -> None:
     assert code == 0
     assert output.count(": broken (") == 3
     assert output.count(": holds (") == 2
+
+
+def test_explore_call_tells_how_often_each_code_came_out() -> None:
+    code, output = run("explore-call", "--wrappers", "0", "--post", "1")
+    assert code == 0
+    assert "every property holds" in output
+    assert "ways to APPROVAL_REJECTED" in output
+    report = json.loads(run("explore-call", "--pre", "0", "--guards", "1", "--wrappers", "0", "--json")[1])
+    assert report["broken"] is None
+    assert report["codes"]["DENIED"] > 0

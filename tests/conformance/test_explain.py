@@ -8,7 +8,6 @@ import inspect
 import pytest
 
 from gnomon_check import explain
-from gnomon_spec import properties
 from gnomon_spec.properties import Broken, of_batches, of_calls
 
 

@@ -419,5 +419,5 @@ def test_a_terminal_gets_colours_and_a_narrow_one_loses_nothing(tmp_path: Path) 
 def test_without_the_properties_of_the_specification_nothing_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(properties, "ALWAYS", {})
+    monkeypatch.setattr(properties.kinds, "ALWAYS", {})
     assert verify(*ALL_SAMPLES).exit_code == 0

@@ -19,7 +19,7 @@ COMMIT_ON_SETTLEMENT: tuple[Edit, ...] = (
             slot = self._slots[position]
             if slot.settled is None:
                 return
-            result = await self._pipeline.finalize(slot.execution, slot.settled)
+            result = await self._pipeline.finalize(slot.call, slot.settled)
 """,
         """            ready = [p for p in range(self._next_start) if self._slots[p].settled is not None]
             if not ready:
@@ -27,7 +27,7 @@ COMMIT_ON_SETTLEMENT: tuple[Edit, ...] = (
             position = ready[0]
             slot = self._slots[position]
             settled, slot.settled = slot.settled, None
-            result = await self._pipeline.finalize(slot.execution, settled)
+            result = await self._pipeline.finalize(slot.call, settled)
 """,
     ),
 )
@@ -60,7 +60,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         "pipeline",
         (
             (
-                "            return PostResult(_invalid_arguments(violations))  # DSP-8",
+                "            return invalid_arguments(violations)  # DSP-8",
                 "            pass",
             ),
         ),
@@ -75,8 +75,11 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         "pipeline",
         (
             (
-                "failure_of(error)\n        return self._check_output",
-                "aborted() if signal.aborted else failure_of(error)\n        return self._check_output",
+                "            return failure_of(error)\n        finally:\n            desk",
+                (
+                    "            return aborted() if signal.aborted else failure_of(error)\n"
+                    "        finally:\n            desk"
+                ),
             ),
         ),
         "CAN-7",
@@ -86,8 +89,12 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         (
             ("            return aborted()  # DSP-9\n", "            pass\n"),
             (
-                "                return cancelled(result, execution.body_invoked)  # PST-8",
-                "                return result",
+                "            judged = cancelled(judged, call.body_invoked)  # PST-8",
+                "            pass",
+            ),
+            (
+                "            result = cancelled(result, call.body_invoked)  # DSP-12",
+                "            pass",
             ),
         ),
         "CAN-6",

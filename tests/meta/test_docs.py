@@ -38,6 +38,12 @@ def blocks(kind: str) -> list[tuple[str, str]]:
     return found
 
 
+def outputs(page: Path, program: str) -> list[str]:
+    """The text block that stands right after a Python block says what that prints."""
+    _, _, after = page.read_text().partition(f"```python\n{program}```\n")
+    return re.findall(r"\A\n```text\n(.*?)^```", after, re.MULTILINE | re.DOTALL)
+
+
 def commands(text: str) -> list[tuple[str, str]]:
     parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
     assert parts[0] == "", "a console block begins with a command"
@@ -71,13 +77,14 @@ def test_a_python_block_runs(where: str, text: str, tmp_path: Path) -> None:
         [sys.executable, "-W", "error", "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, f"{where}\n{done.stderr}"
-    if where.startswith("README"):
-        assert done.stdout == "3\nINVALID_ARGS\n"
+    for expected in outputs(ROOT / where.split(":")[0], text):
+        assert done.stdout == expected
 
 
 def test_there_is_something_to_execute() -> None:
     assert len(blocks("console")) >= 5
     assert len(blocks("python")) >= 2
+    assert sum(len(outputs(ROOT / where.split(":")[0], text)) for where, text in blocks("python")) >= 2
 
 
 def test_the_comparison_can_fail() -> None:

@@ -1,4 +1,4 @@
-"""Mutants of the specification: apply the edits of the manifest to a copy, and let the named property judge it.
+"""Mutants of the specification: edits of the manifest on a copy, judged by the property that is named.
 
 `python tests/mutants/spec_mutants.py` runs them all, two at a time, and prints a table.
 """
@@ -61,7 +61,7 @@ def manifest() -> list[Mutant]:
 
 
 def apply(mutant: Mutant, folder: Path) -> None:
-    """Write a copy of the specification into `folder`, with the edits. Raises ValueError if one does not apply."""
+    """Write a copy of the specification with the edits. Raises ValueError if one does not apply."""
     copy = folder / "gnomon_spec"
     shutil.copytree(SPECIFICATION, copy, ignore=shutil.ignore_patterns("__pycache__", "vectors", "schema"))
     for module, old, new in mutant.edits:
@@ -76,7 +76,7 @@ def judge(folder: Path, name: str) -> tuple[str | None, str | None]:
     """What the property `name` says of the specification in `folder`: its name and sentence, or nothing."""
     done = subprocess.run(
         [sys.executable, str(JUDGE), name],
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         timeout=240,

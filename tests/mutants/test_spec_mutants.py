@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from spec_mutants import Mutant, Outcome, manifest, run_all, unmutated
 
@@ -13,8 +11,8 @@ MUTANTS = manifest()
 
 
 @pytest.fixture(scope="session")
-def outcomes() -> Iterator[dict[str, Outcome]]:
-    yield {one.mutant.id: one for one in run_all(MUTANTS)}
+def outcomes() -> dict[str, Outcome]:
+    return {one.mutant.id: one for one in run_all(MUTANTS)}
 
 
 def test_there_are_enough_of_them_and_they_are_well_formed() -> None:

@@ -14,8 +14,21 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from public_data import files, needs
 
-from gnomon.values import JSON, Limits, NotJson, json_equal, parse_arguments, snapshot, thaw
+from gnomon.content import render_json
+from gnomon.values import (
+    JSON,
+    Limits,
+    NotJson,
+    _deep,
+    from_text,
+    json_equal,
+    parse_arguments,
+    snapshot,
+    thaw,
+    to_text,
+)
 from gnomon_spec import values as specified
 
 JSON_VALUES = st.recursive(
@@ -157,8 +170,11 @@ def test_long_integers_are_kept_exactly() -> None:
 
 
 def test_text_that_is_nested_too_deeply_is_an_answer() -> None:
-    with pytest.raises(NotJson):
-        parse_arguments("[" * 100_000 + "]" * 100_000)
+    with pytest.raises(NotJson) as caught:
+        snapshot(parse_arguments("[" * 100_000 + "]" * 100_000))
+    assert caught.value.path == (0,) * 200
+    unclosed = "[" * 100_000
+    assert parse_arguments(unclosed) is unclosed
 
 
 @given(st.text(alphabet='{}[]",:0123456789eE+-.truefalsn \t\n\\u"ab', max_size=30))
@@ -171,3 +187,84 @@ def test_specification_and_runtime_read_the_same(raw: str) -> None:
         return
     assert not isinstance(expected, specified.NotAValue)
     assert json_equal(parsed, expected)
+
+
+@pytest.mark.parametrize(
+    ("raw", "unchanged"),
+    [
+        ("[" * 100_000 + "]" * 100_000, False),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, False),
+        ("[" * 100_000 + "]" * 99_999, True),
+        ("[" * 100_000 + "]" * 99_999 + "}", True),
+        ("[" * 100_000 + "1 2" + "]" * 100_000, True),
+        ('"' + "x" * 10_000_000 + '"', False),
+        ('"' + "x" * 10_000_000, True),
+        ("9" * 5_000, False),
+        ("-0", False),
+    ],
+    ids=["brackets", "braces", "unclosed", "wrong end", "no comma", "text", "open text", "digits", "zero"],
+)
+def test_large_and_deep_text_is_an_answer(raw: str, unchanged: bool) -> None:
+    assert (parse_arguments(raw) is raw) is unchanged
+
+
+@pytest.mark.parametrize("raw", ["1e400", "[-1e999]", '{"a": 1e400}'])
+def test_a_number_beyond_the_range_of_doubles_is_refused_with_its_path(raw: str) -> None:
+    with pytest.raises(NotJson):
+        snapshot(parse_arguments(raw))
+    assert parse_arguments("1e-400") == 0.0
+    assert str(parse_arguments("-0.0")) == "-0.0"
+    assert parse_arguments("-0") == 0
+
+
+TEXT = st.text(alphabet='{}[]",:0123456789eE+-.truefalsn \t\n\\u"abdD8', max_size=30)
+
+
+@given(TEXT)
+def test_the_reader_for_deep_text_reads_like_the_other(raw: str) -> None:
+    ordinary, deep = parse_arguments(raw), _deep(raw) if raw else {}
+    assert repr(ordinary) == repr(deep)
+
+
+@given(JSON_VALUES)
+def test_the_reader_for_deep_text_reads_whatever_is_json(value: JSON) -> None:
+    for indent in (None, 1):
+        assert json_equal(_deep(json.dumps(value, indent=indent)), value)
+
+
+SUITE = "json-parsing"
+
+
+@needs(SUITE)
+def test_every_case_of_the_public_suite() -> None:
+    """y is accepted, n is passed on as text, i is decided once, by the ordinary reader."""
+    judged = {"y": 0, "n": 0, "i": 0}
+    for path in files(SUITE):
+        try:
+            raw = path.read_bytes().decode()
+        except UnicodeDecodeError:
+            continue  # bytes that are no text never reach the reader
+        if not raw:
+            continue
+        kind = path.name[0]
+        judged[kind] += 1
+        parsed = parse_arguments(raw)
+        assert repr(parsed) == repr(_deep(raw)), path.name
+        if kind != "i":
+            assert (parsed is raw) is (kind == "n"), path.name
+    assert judged["y"] > 80
+    assert judged["n"] > 150
+
+
+def test_a_frozen_value_cannot_be_made_again_in_place() -> None:
+    """Seen to fail: `__init__` of a dict and of a list changes it."""
+    for frozen in (snapshot({"a": 1}), snapshot([1])):
+        with pytest.raises(TypeError, match="frozen"):
+            frozen.__init__([])  # type: ignore[misc]
+
+
+def test_overlong_integers_are_written_and_read_exactly() -> None:
+    for number in (10**5000, -(10**5000) + 1, 10**4299, 7**9000):
+        value: JSON = {"n": [number, 1.5, None, "\u00fc"]}
+        assert json_equal(from_text(to_text(value)), value)
+    assert render_json({}, {"n": 10**5000, "m": [5]})[0]["text"] == '{"n":1' + "0" * 5000 + ',"m":[5]}'

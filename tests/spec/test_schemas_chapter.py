@@ -67,6 +67,8 @@ FAULTY: list[tuple[Any, list[tuple[tuple[str | int, ...], str]]]] = [
     ({"type": ["string", "null"]}, [(("type",), "SCH-9")]),
     ({"type": "text"}, [(("type",), "SCH-9")]),
     ({"type": "json"}, [(("type",), "SCH-9")]),
+    ({"type": "text", "minLength": 1, "enum": []}, [(("type",), "SCH-9"), (("minLength",), "SCH-2")]),
+    ({"oneOf": [{}, {}], "anyOf": []}, [(("anyOf",), "SCH-2")]),
     ({"$schema": "x", "minLength": 1}, [(("$schema",), "SCH-2"), (("minLength",), "SCH-2")]),
     ({"type": "string", "minLength": 1}, [(("minLength",), "SCH-2")]),
     ({"type": "string", "items": {}}, [(("items",), "SCH-2")]),

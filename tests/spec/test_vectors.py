@@ -28,9 +28,6 @@ from gnomon_spec import kernel
 from gnomon_spec.schemas import violations
 from gnomon_spec.values import Limits, NotAValue, parse_arguments, snapshot, unchanged
 
-SHIPPED = {one.function: one for one in vectors.shipped()}
-CASES = {case.id: case for one in SHIPPED.values() for case in one.cases}
-
 COUNTS = {
     "snapshot": (48, 21),
     "equal": (18, 0),
@@ -40,7 +37,11 @@ COUNTS = {
     "view": (58, 20),
     "cancelled": (24, 0),
 }
-"""Function -> cases, and how many of them are negative, counted by hand."""
+"""Pure function -> cases, and how many of them are negative, counted by hand."""
+TOTAL = 288
+
+SHIPPED = {one.function: one for one in vectors.shipped() if one.function in COUNTS}
+CASES = {case.id: case for one in SHIPPED.values() for case in one.cases}
 
 
 def text(value: Any) -> str:
@@ -80,7 +81,7 @@ def test_the_manifest_has_the_hashes_of_the_files() -> None:
         content = (vectors.FOLDER / one["file"]).read_bytes()
         assert hashlib.sha256(content).hexdigest() == one["sha256"]
         assert len(json.loads(content)["cases"]) == one["cases"]
-    assert manifest["total"] == sum(one["cases"] for one in manifest["files"]) == 288
+    assert manifest["total"] == sum(one["cases"] for one in manifest["files"])
 
 
 def test_the_files_describe_themselves_and_fit_their_schema() -> None:
@@ -100,7 +101,8 @@ def test_the_files_are_plain_ascii() -> None:
 
 def test_the_readme_says_how_many_there_are_and_names_every_kind() -> None:
     text = (vectors.FOLDER / "README.md").read_text()
-    assert "288" in re.findall(r"\d+", text)
+    manifest = json.loads((vectors.FOLDER / "MANIFEST.json").read_text())
+    assert str(manifest["total"]) in re.findall(r"\d+", text)
     for kind in KINDS:
         assert f"`{kind}`" in text
 
@@ -116,7 +118,7 @@ def test_there_are_as_many_cases_as_were_counted() -> None:
 
 
 def test_every_id_is_given_once_and_begins_with_its_function() -> None:
-    assert len(CASES) == 288
+    assert len(CASES) == TOTAL
     for name, one in SHIPPED.items():
         for case in one.cases:
             assert case.id.startswith(f"{name}-")
@@ -125,6 +127,8 @@ def test_every_id_is_given_once_and_begins_with_its_function() -> None:
 
 def test_what_is_expected_does_not_depend_on_the_place_of_a_case() -> None:
     for suite in vectors.SUITES:
+        if suite.function not in COUNTS:
+            continue
         turned = type(suite)(suite.function, suite.about, suite.compute, suite.cases[::-1]).vectors()
         for case in turned:
             assert text(case.input) == text(CASES[case.id].input)
@@ -260,9 +264,7 @@ def same(left: dict[str, Any], right: dict[str, Any]) -> bool:
 WIDE = Limits(depth=1_000, nodes=10_000_000)
 FROZEN = (gnomon.values.FrozenList, gnomon.values.FrozenDict)
 
-RUNTIME_DIFFERS = {
-    "validate-lone-surrogate": "a schema with a lone surrogate is refused (VAL-6)",
-}
+RUNTIME_DIFFERS: dict[str, str] = {}
 """Known deviations of the runtime. One that is mended has to go from here."""
 
 

@@ -111,6 +111,10 @@ def test_registration(definition: Definition, clause: str | None) -> None:
             register(registry, definition)
 
 
+def test_a_definition_without_an_output_is_told_apart_from_one_with_a_faulty_output() -> None:
+    assert refuse_register(Registry(), Definition("t")) == Refused("REG-1", "it declares no output")
+
+
 def test_a_name_is_repeated_in_another_layer_only() -> None:
     registry = after(family(), adds("a"), adds("a", "agent"))
     assert [one.id for one in registry.contributions] == ["a@1", "a@2"]

@@ -50,6 +50,9 @@ BODY = "body"
 POLICY = "policy"
 CONTENT = "content"
 OBSERVER = "observer"
+CONTEXTS = "the contexts of a result"
+DEADLINE = "deadlines"
+VERDICTS = "whether a value fits"
 LOGGED_CALLS = "call.logged"
 MODES = "modes"
 CALLER = "signal"
@@ -82,7 +85,7 @@ def sometimes(
 BATCH = frozenset({BODY, LOGGED_CALLS, MODES, CALLER})
 """What the machine of a batch shows."""
 
-CALL = frozenset({BODY, CALLER, POLICY, CONTENT, OBSERVER})
+CALL = frozenset({BODY, CALLER, POLICY, CONTENT, OBSERVER, CONTEXTS, DEADLINE, VERDICTS})
 """What the machine of a call shows."""
 
 

@@ -284,7 +284,8 @@ def unanswered(ledger: Ledger) -> tuple[int, ...]:
 def settled(ledger: Ledger) -> Broken | None:
     """Judge what must hold once every gate is open and nothing more can happen.
 
-    SCD-10  The batch has ended, and without a fault each call has its one result.
+    SCD-10  The batch MUST have ended, and without a fault each call have its one
+            result.
     """
     if ledger.ended is None:
         return Broken("Termination", "SCD-10", "the batch never ends", unanswered(ledger))

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from gnomon_spec.ledger import Ledger, Track, known
-from gnomon_spec.properties.kinds import BODY, CONTENT, OBSERVER, POLICY, Finding, always
+from gnomon_spec.properties.kinds import (
+    BODY,
+    CONTENT,
+    CONTEXTS,
+    DEADLINE,
+    OBSERVER,
+    POLICY,
+    VERDICTS,
+    Finding,
+    always,
+)
 from gnomon_spec.vocabulary import Code, Event, EventName
 
 # -- always: policy -----------------------------------------------------------------------------
@@ -20,45 +30,57 @@ def _position(one: Event) -> tuple[int, ...]:
     return () if one.pos is None else (one.pos,)
 
 
-@always("GuardsNotSkippable", "PRE-3", "GRD-1", "GRD-2", needs=[BODY, POLICY])
+@always("GuardsNotSkippable", "PRE-3", "GRD-1", "GRD-2", "GRD-4", needs=[BODY, POLICY])
 def guards_not_skippable(ledger: Ledger, one: Event) -> Finding:
     """A body starts only when every guard has been asked and has let the call through.
 
     PRE-3  A listener MUST NOT hide guards.
     GRD-1  Every guard MUST be asked.
     GRD-2  The first reason MUST deny, whoever allowed the call.
+    GRD-4  A guard that fails MUST NOT let the call through.
     """
     track = _at(ledger, one, EventName.BODY_STARTED)
     if track is None or one.pos is None:
         return None
-    if track.stopped:
+    if track.stopped == "deny":
         return ("GRD-2", "a body that a guard had denied", (one.pos,))
+    if track.stopped is not None:
+        return ("GRD-4", "a body whose guard had failed", (one.pos,))
     guards = ledger.announced[one.pos].guards
     if guards is not None and track.passed < guards:
         return ("GRD-1", "a body before all guards were asked", (one.pos,))
     return None
 
 
-@always("FailClosed", "PRE-2", "APP-1", "APP-4", "GRD-4", "PST-3", needs=[BODY, POLICY])
+@always("FailClosed", "PRE-2", "PRE-4", "APP-1", "APP-2", "APP-4", "PST-3", "PST-5", needs=[BODY, POLICY])
 def fail_closed(ledger: Ledger, one: Event) -> Finding:
     """No malformed decision lets a body run or a result through.
 
     PRE-2  Anything that is no decision MUST be a pipeline failure.
+    PRE-4  A denied or cancelled call MUST NOT run.
     APP-1  A call MUST run only after `allowed-once`, where it was asked for.
-    APP-4  Neither a failing answerer nor a failing service is a grant.
+    APP-2  Where nobody can be asked the call MUST be denied.
+    APP-4  Neither a failing answerer nor a failing service MUST be a grant.
+    PST-5  A blocked result MUST be an error.
     PST-3  A malformed decision of post-execute MUST NOT be a silent accept.
     """
     track = _at(ledger, one, EventName.BODY_STARTED)
     if track is not None:
+        if track.admitted in ("deny", "cancel"):
+            return ("PRE-4", "a body that a listener had denied", _position(one))
         if track.admitted not in (None, "allow", "ask"):
             return ("PRE-2", "a body that no listener allowed", _position(one))
+        if track.admitted == "ask" and track.approved is None:
+            return ("APP-2", "a body although nobody could be asked", _position(one))
         if track.admitted == "ask" and track.approved != "allowed-once":
             return ("APP-1", "a body without the approval that was asked for", _position(one))
         return None
     track = _at(ledger, one, EventName.RESULT_LOGGED)
     if track is None or one.outcome is None or one.outcome.is_error:
         return None
-    if track.withheld in ("malformed", "raised", "block"):
+    if track.withheld == "block":
+        return ("PST-5", "a success that post-execute had blocked", _position(one))
+    if track.withheld in ("malformed", "raised"):
         return ("PST-3", "a success that post-execute withheld", _position(one))
     return None
 
@@ -80,7 +102,7 @@ def asked_then_decided(ledger: Ledger, one: Event) -> Finding:
     return None
 
 
-@always("TimeoutOfItsOwn", "TMO-2", needs=[POLICY])
+@always("TimeoutOfItsOwn", "TMO-2", needs=[DEADLINE])
 def timeout_of_its_own(ledger: Ledger, one: Event) -> Finding:
     """TOOL_TIMEOUT is answered only where the call's own deadline passed first.
 
@@ -97,7 +119,7 @@ def timeout_of_its_own(ledger: Ledger, one: Event) -> Finding:
 # -- always: what a result carries --------------------------------------------------------------
 
 
-@always("OutputChecked", "OUT-1", "DSP-10", needs=[BODY, POLICY])
+@always("OutputChecked", "OUT-1", "DSP-10", needs=[BODY, POLICY, VERDICTS])
 def output_checked(ledger: Ledger, one: Event) -> Finding:
     """A value that does not fit never comes out as a success.
 
@@ -112,7 +134,7 @@ def output_checked(ledger: Ledger, one: Event) -> Finding:
     return None
 
 
-@always("ContextDiscipline", "DSP-11", "PST-5", "PST-7", "DSP-13", needs=[POLICY])
+@always("ContextDiscipline", "DSP-11", "PST-5", "PST-7", "DSP-13", needs=[POLICY, CONTEXTS])
 def context_discipline(ledger: Ledger, one: Event) -> Finding:
     """Contexts of bodies come first and in order; a block and a failure drop them.
 

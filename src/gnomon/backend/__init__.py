@@ -1,16 +1,16 @@
-"""All that is asyncio's or trio's own, behind five things.
+"""All that is asyncio's or trio's own, behind six things.
 
 A *crew* runs the tasks of one batch: the lane, and a task for each dispatch. The
 caller's own task only waits for them, so a native cancellation of it can be
 turned into an abort without cutting anything short (PY-3). A *mailbox* is how a
 dispatch tells the lane that it has settled. `interruptible` runs a body so that
 an abort interrupts it once (PY-2). `current_loop` is how another thread reaches
-the loop (PY-11).
+the loop (PY-11), and `discard` closes what nobody will await (PY-8).
 """
 
 from __future__ import annotations
 
 from gnomon.backend._anyio import Crew, Interrupted, Mailbox, interruptible, supervise
-from gnomon.backend._loops import Loop, current_loop
+from gnomon.backend._loops import Loop, current_loop, discard
 
-__all__ = ["Crew", "Interrupted", "Loop", "Mailbox", "current_loop", "interruptible", "supervise"]
+__all__ = ["Crew", "Interrupted", "Loop", "Mailbox", "current_loop", "discard", "interruptible", "supervise"]

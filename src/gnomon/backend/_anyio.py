@@ -6,8 +6,8 @@ import asyncio
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from contextvars import copy_context
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -33,6 +33,9 @@ class Crew(Protocol):
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
         """Start a task with a copy of the caller's context variables (PY-7). `work` must not raise."""
+
+    def report(self, error: BaseException) -> None:
+        """Report what has to leave the batch, from a task that nobody waits for (PY-4)."""
 
 
 class Mailbox:
@@ -60,10 +63,11 @@ class Mailbox:
 
 
 class _Crew:
-    __slots__ = ("_group",)
+    __slots__ = ("_group", "report")
 
-    def __init__(self, group: TaskGroup) -> None:
+    def __init__(self, group: TaskGroup, report: Callable[[BaseException], None]) -> None:
         self._group = group
+        self.report = report
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
         async def shielded() -> None:
@@ -126,7 +130,7 @@ async def _supervise(
         keep(interruption)
     try:
         async with anyio.create_task_group() as group:
-            crew = _Crew(group)
+            crew = _Crew(group, keep)
             crew.start(lambda: run_lane(crew))
             while not over.is_set():
                 try:

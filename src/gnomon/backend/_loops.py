@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -34,3 +35,12 @@ def current_loop() -> Loop | None:
     except RuntimeError:
         return None
     return Loop(token, token.run_sync_soon)
+
+
+def discard(answer: object) -> None:
+    """Close what would otherwise be left running, or be reported as never awaited (PY-8, PY-9)."""
+    kind = type(answer)  # by type alone: reading an attribute may run any code
+    if kind is types.CoroutineType or kind is types.GeneratorType:
+        answer.close()  # type: ignore[attr-defined]
+    elif issubclass(kind, asyncio.Future):
+        answer.cancel()  # type: ignore[attr-defined]

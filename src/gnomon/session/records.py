@@ -8,13 +8,16 @@ re-encoded (LOG-1, LOG-3). The checksum finds damage, not tampering.
 
 from __future__ import annotations
 
-import json
+import re
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gnomon.errors import LogCorrupt, LogError
+from gnomon.values import from_text, to_text
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,11 @@ def encode(seq: int, crc: int, record: Record) -> tuple[bytes, int]:
 
 
 def _text(value: object) -> bytes:
+    text = to_text(value)
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return text.encode()
     except UnicodeEncodeError:  # lone surrogates are kept as escapes (VAL-6)
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text).encode()
 
 
 def _decode(line: bytes, seq: int, crc: int) -> tuple[StoredRecord, int] | None:
@@ -70,7 +74,7 @@ def _decode(line: bytes, seq: int, crc: int) -> tuple[StoredRecord, int] | None:
     if line != b'%s%08x","type":%s,"data":%s}' % (start, crc, kind, data):
         return None
     try:
-        name, fields = json.loads(kind), json.loads(data)
+        name, fields = from_text(kind.decode()), from_text(data.decode())
     except ValueError:
         return None
     except RecursionError:

@@ -16,8 +16,10 @@ from typing import Any
 
 import gnomon_spec
 from gnomon_check.vectors.arguments import PARSE
+from gnomon_check.vectors.calls import CALL, JUDGE
 from gnomon_check.vectors.cancellation import CANCELLED
 from gnomon_check.vectors.case import FORMAT, SUITE, Suite, Vector, VectorFile
+from gnomon_check.vectors.decisions import DECIDE
 from gnomon_check.vectors.hostile import KINDS
 from gnomon_check.vectors.schemas import DECLARE, VALIDATE
 from gnomon_check.vectors.values import EQUAL, SNAPSHOT
@@ -25,7 +27,7 @@ from gnomon_check.vectors.visibility_cases import VIEW
 
 __all__ = ["FOLDER", "NAMES", "SUITE", "SUITES", "differing", "files", "shipped", "write"]
 
-SUITES: tuple[Suite, ...] = (SNAPSHOT, EQUAL, PARSE, VALIDATE, DECLARE, VIEW, CANCELLED)
+SUITES: tuple[Suite, ...] = (SNAPSHOT, EQUAL, PARSE, VALIDATE, DECLARE, VIEW, CANCELLED, DECIDE, CALL, JUDGE)
 FOLDER = Path(gnomon_spec.__file__).parent / "vectors"
 NAMES = (*(f"{suite.function}.json" for suite in SUITES), "MANIFEST.json", "README.md")
 
@@ -151,6 +153,12 @@ form. The kinds are {kinds}. `cycle` is the array or object that it stands in, o
 `deep:N` is N arrays inside each other, `wide:N` an array of N zeros, `big_int:N` a whole number of N nines.
 A kind that the language does not have is skipped, and reported as skipped. A text may be given as
 `{{"$nest": [OPENING, CLOSING, TIMES]}}`: all that opens, then all that closes.
+
+A scenario of `call` and `judge` is of one call, in a short form: one tool `act` whose `body` waits at the
+gate `body` and then returns its nonce, unless the case says otherwise; `tool` has more of its fields; one
+call `c1` of it, with `name` and `arguments` where given. `hooks`, `guards`, `approval`, `caller` and
+`schedule` are those of the scenario language, whose schema is `scenario.v1.json`. Of an event only the
+fields are given that are compared; the nonce of the body is `nonce-0`.
 
 ## Guarantees
 

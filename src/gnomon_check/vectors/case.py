@@ -40,7 +40,9 @@ class VectorFile(BaseModel):
     suite: str
     spec: str
     command: str
-    function: Literal["snapshot", "equal", "parse", "validate", "declare", "view", "cancelled", "decide"]
+    function: Literal[
+        "snapshot", "equal", "parse", "validate", "declare", "view", "cancelled", "decide", "call", "judge"
+    ]
     about: str
     cases: list[Vector]
 

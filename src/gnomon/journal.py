@@ -1,0 +1,141 @@
+"""The records that a batch leaves in a session: its calls, their results, its approvals, its contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gnomon.content import Content
+from gnomon.errors import ConfigError, PolicyError
+from gnomon.execution import ToolCall
+from gnomon.results import ABSENT, Failure, Result
+from gnomon.session import Record, Session
+from gnomon.values import JSON, thaw
+
+
+class ApprovalRecords:
+    """Writes approvals into the open turn of a session (APP-6, APP-10)."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def asked(self, call_id: str, name: str, reason: str | None) -> int:
+        last = Step.last_of(self._session)
+        if not last.turn_is_open:
+            raise PolicyError("an approval needs an open turn in the session, and there is none (APP-10)")
+        why = {} if reason is None else {"reason": reason}
+        return self._append(last, "approval/asked", callId=call_id, name=name, **why)
+
+    def decided(self, request: int, call_id: str, outcome: str) -> None:
+        last = Step.last_of(self._session)
+        self._append(last, "approval/decided", request=request, callId=call_id, outcome=outcome)
+
+    def policy(self) -> str | None:
+        found = None
+        for record in self._session.records():
+            if record.type == "approval/policy":
+                found = record.data["policy"]
+        return found
+
+    def _append(self, at: Step, kind: str, **data: Any) -> int:
+        return self._session.append(Record(kind, {"turn": at.turn, "step": at.step, **data}))
+
+
+class Journal:
+    """Writes the records of one batch into a session (LOG-2).
+
+    The turn and the step are the session's open ones. Where none is open, they are opened and closed
+    around the batch; after a failure of the runtime they stay open, for repair to find (REP-1).
+    """
+
+    def __init__(self, session: Session) -> None:
+        """Raises `ConfigError` where the session has an open batch already (PY-10)."""
+        self._session = session
+        last = Step.last_of(session)
+        if last.is_open and last.started and last.answered < (last.announced or 0):
+            raise ConfigError(
+                "the session has an open batch already; run it to its end, or repair it (PY-10)"
+            )
+        self._owns = not last.is_open
+        self._announces = self._owns or last.announced is None or last.answered > 0
+        self._turn, self._step = (last.turn, last.step) if last.is_open else (last.turn + 1, 0)
+        self._cites: dict[int, int] = {}
+
+    def _append(self, kind: str, **data: Any) -> int:
+        return self._session.append(Record(kind, {"turn": self._turn, "step": self._step, **data}))
+
+    def open(self, calls: Sequence[ToolCall]) -> None:
+        """Open turn and step where none is open, and announce the calls where nobody has."""
+        if self._owns:
+            self._session.append(Record("turn/start", {"turn": self._turn}))
+            self._append("step/start")
+        if not self._announces:
+            return
+        announced = [{"callId": one.id, "name": one.name, "arguments": one.arguments} for one in calls]
+        self._append("assistant/calls", calls=announced)
+
+    def call(self, position: int, call: ToolCall) -> None:
+        """Write that a call starts, with its arguments as the model wrote them (ARG-4)."""
+        self._cites[position] = self._append(
+            "tool/call", callId=call.id, name=call.name, arguments=call.arguments
+        )
+
+    def result(self, position: int, call: ToolCall, result: Result) -> None:
+        """Write a result, citing its call."""
+        content = thaw(result.content)  # type: ignore[arg-type]
+        message = {"callId": call.id, "isError": not result.ok, "content": content}
+        more: dict[str, Any] = {}
+        if isinstance(result, Failure):
+            more["error"] = {"name": result.error.name, "code": result.error.code}
+        if result.meta is not ABSENT:
+            more["meta"] = thaw(result.meta)
+        self._append("tool/result", message=message, **more, cites=self._cites[position])
+
+    def context(self, position: int, call: ToolCall, context: Content) -> None:
+        """Write that a context of a call was taken in, to be sent with the next request (SCD-15)."""
+        shown: JSON = thaw(context)  # type: ignore[arg-type]
+        self._append("context/accepted", callId=call.id, content=shown)
+
+    def close(self, reason: str) -> None:
+        """Close what was opened."""
+        if not self._owns:
+            return
+        self._append("step/end")
+        self._session.append(Record("turn/end", {"turn": self._turn, "reason": reason}))
+
+
+@dataclass(slots=True)
+class Step:
+    """The last turn and step of a session, and what of it is still open."""
+
+    turn: int = -1
+    step: int = 0
+    is_open: bool = False
+    announced: int | None = None
+    started: int = 0
+    answered: int = 0
+    turn_is_open: bool = False
+
+    @classmethod
+    def last_of(cls, session: Session) -> Step:
+        """Read it from the session's records."""
+        found = cls()
+        for record in session.records():
+            match record.type:
+                case "turn/start":
+                    found = cls(record.data["turn"], turn_is_open=True)
+                case "step/start":
+                    found = cls(found.turn, record.data["step"], True, turn_is_open=found.turn_is_open)
+                case "assistant/calls":
+                    found.announced = len(record.data["calls"])
+                    found.started = found.answered = 0
+                case "tool/call":
+                    found.started += 1
+                case "tool/result":
+                    found.answered += 1
+                case "step/end":
+                    found.is_open = False
+                case "turn/end":
+                    found.is_open = found.turn_is_open = False
+        return found

@@ -1,0 +1,81 @@
+"""The stages on which scripts are played in process: gates, aborts and exceptions, for one call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+
+from gnomon_check.script_steps import Raise
+from gnomon_check.scripted_errors import exception_of
+from gnomon_check.world import Blocked, nonce_of
+
+if TYPE_CHECKING:
+    from gnomon_check.driver import BodyContext, Harness, Signal
+
+
+@dataclass(slots=True)
+class Stage:
+    """What every script has around it."""
+
+    harness: Harness
+    pos: int
+    signal: Signal
+
+    def emit(self, event: str, **fields: Any) -> None:
+        """Leave an event."""
+        self.harness.emit(event, **fields)
+
+    async def pass_gate(self, name: str) -> None:
+        """Wait at a gate; an interruption that arrives is kept."""
+        await self.harness.wait(Blocked(gate=name), self.harness.gate(name), keep_for=self.pos)
+
+    async def await_abort(self, *, interruptible: bool) -> BaseException | None:
+        """Wait for the abort; answer the native cancellation that interrupted it, if one did."""
+        kept = self.harness.kept(self.pos)
+        if kept is not None and interruptible:
+            return kept
+        event = anyio.Event()
+        with self.signal.on_abort(lambda reason: event.set()):
+            if not interruptible:
+                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=self.pos)
+                return None
+            try:
+                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=None)
+                await anyio.lowlevel.checkpoint()  # on trio the interruption arrives here
+            except anyio.get_cancelled_exc_class() as interruption:
+                return interruption
+        return None
+
+    def abort(self, signal: str, reason: str | None) -> None:
+        """Abort a signal."""
+        self.harness.abort_signal(signal, reason)
+
+    async def exception(self, what: Raise) -> BaseException:
+        """The exception that `raise` of this kind raises."""
+        return await exception_of(what)
+
+
+@dataclass(slots=True)
+class BodyStage(Stage):
+    """The stage of the body of one call."""
+
+    context: BodyContext
+
+    def hand_over(self, context: str) -> None:
+        """Hand over a context."""
+        self.context.defer(context)
+
+    def conclude(self) -> None:
+        """Ask to end the turn."""
+        self.context.conclude_turn()
+
+    def source(self) -> str:
+        """What has aborted the signal of the body."""
+        return "own" if self.pos in self.harness.own_aborted else "caller"
+
+    def nonce(self) -> str:
+        """A fresh value that nobody else can know."""
+        return nonce_of(self.pos)

@@ -1,0 +1,140 @@
+"""The stages of listeners of the built-in runtime: its own decisions and results, and nonsense as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gnomon
+from gnomon import AbortController
+from gnomon.content import text_content
+from gnomon_check import decisions
+from gnomon_check.stages import Stage
+from gnomon_check.world import value_of
+from gnomon_spec import vocabulary
+
+_WORDS: dict[type, str] = {
+    gnomon.Allow: "allow",
+    gnomon.Deny: "deny",
+    gnomon.Cancel: "cancel",
+    gnomon.Ask: "ask",
+    gnomon.Accept: "accept",
+    gnomon.Block: "block",
+}
+
+
+@dataclass(slots=True)
+class _ListenerStage(Stage):
+    execution: Any
+    following: Callable[[], Awaitable[object]]
+    _first: Any = field(default=None)
+
+    async def next(self) -> object:
+        """Delegate."""
+        return await self.following()
+
+    def word(self, answer: object) -> str:
+        """The word for an answer: of a decision its kind, of a result its code."""
+        if isinstance(answer, gnomon.Success):
+            return "OK"
+        if isinstance(answer, gnomon.Failure):
+            return str(answer.error.code)
+        return _WORDS.get(type(answer), "malformed")
+
+    def decision(self, decision: Any, contexts: tuple[str, ...]) -> object:
+        """Nothing that this waterfall knows."""
+        return decision
+
+    def result(self, result: Any, contexts: tuple[str, ...]) -> object:
+        """Nothing that this waterfall knows."""
+        return result
+
+    def default(self) -> object:
+        """Nothing: a wrapper that has not delegated has no result to pass on."""
+        return None
+
+    def put_signal(self, name: str, aborted: bool) -> None:
+        """Put a signal of its own in place."""
+        controller = AbortController()
+        if self._first is None:
+            self._first = self.execution.signal
+        if aborted:
+            controller.abort(name)
+        else:
+            self.harness.own_signals[name] = (self.pos, lambda: controller.abort(name))
+        self.execution.signal = controller.signal
+
+    def put_back_signal(self) -> None:
+        """Put the first signal back."""
+        if self._first is not None:
+            self.execution.signal = self._first
+
+
+class PreStage(_ListenerStage):
+    """A listener of pre-execute."""
+
+    __slots__ = ()
+
+    def decision(self, decision: Any, contexts: tuple[str, ...]) -> object:
+        """The decision, if it is one."""
+        match decisions.pre_decision(decision):
+            case vocabulary.Allow():
+                return gnomon.Allow()
+            case vocabulary.Deny(code):
+                return gnomon.Deny(decision["reason"], code)
+            case vocabulary.Cancel():
+                return gnomon.Cancel()
+            case vocabulary.Ask():
+                return gnomon.Ask(decision.get("reason"))
+            case _:
+                return decision
+
+    def default(self) -> object:
+        """No objection."""
+        return gnomon.Allow()
+
+
+class PostStage(_ListenerStage):
+    """A listener of post-execute."""
+
+    __slots__ = ()
+
+    def decision(self, decision: Any, contexts: tuple[str, ...]) -> object:
+        """The decision, if it is one."""
+        shown = tuple(text_content(one) for one in contexts)
+        match decisions.post_decision(decision, contexts, lambda _: True):
+            case vocabulary.Accept():
+                given: dict[str, Any] = {}
+                if "content" in decision:
+                    given["content"] = decision["content"]
+                if "value" in decision:
+                    given["value"] = value_of(decision["value"], self.pos)
+                return gnomon.Accept(**given, contexts=shown)
+            case vocabulary.Block():
+                return gnomon.Block(decision["feedback"], shown)
+            case _:
+                return decision
+
+    def default(self) -> object:
+        """The result stands."""
+        return gnomon.Accept()
+
+
+class WrapperStage(_ListenerStage):
+    """A wrapper."""
+
+    __slots__ = ()
+
+    def result(self, result: Any, contexts: tuple[str, ...]) -> object:
+        """A result of its own, if it is one."""
+        shown = tuple(text_content(one) for one in contexts)
+        match decisions.authored(result, contexts, lambda _: True):
+            case vocabulary.AuthoredSuccess():
+                value = value_of(result["value"], self.pos)
+                return gnomon.Success(value, text_content("written by a wrapper"), contexts=shown)
+            case vocabulary.AuthoredFailure(code):
+                error = gnomon.ErrorInfo("it failed", code or "", "ScriptedError")
+                return gnomon.Failure(error, text_content("Error: it failed"), contexts=shown)
+            case _:
+                return result

@@ -1,0 +1,448 @@
+"""The cases of single calls: scenarios in their short form, and edits that make a right trace wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+GATED: list[dict[str, Any]] = [{"gate": {"name": "body"}}, {"return": {"value": {"$nonce": True}}}]
+_TEXT = [{"type": "text", "text": "x"}]
+
+
+def _hook(on: str, *script: dict[str, Any]) -> dict[str, Any]:
+    return {"id": f"{on.split('_')[0]}-1", "on": on, "script": list(script)}
+
+
+def _decides(on: str, decision: Any, *contexts: str) -> dict[str, Any]:
+    return _hook(on, {"decide": {"decision": decision, "contexts": list(contexts)}})
+
+
+OPEN: dict[str, Any] = {"open": {}}
+GO: dict[str, Any] = {"release": {"gate": "body"}}
+ABORT: dict[str, Any] = {"abort": {}}
+_RUN = [OPEN, GO]
+_ASK = _decides("pre_execute", {"kind": "ask", "reason": "sure?"})
+_GUARD_DENIES = {"id": "guard-1", "script": [{"deny": {"reason": "no"}}]}
+_GUARD_PASSES = {"id": "guard-1", "script": [{"nothing": {}}]}
+
+SCENARIOS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "plain": ("SCD-1 SCD-6 DSP-5", "nothing stands in the way", {"schedule": _RUN}),
+    "abort-before": ("CRE-4 SCD-8", "the caller has aborted before", {"schedule": [ABORT, OPEN]}),
+    "abort-during": ("CAN-6 DSP-9", "the caller aborts while the body runs", {"schedule": [OPEN, ABORT, GO]}),
+    "own-error-survives": (
+        "CAN-7 DSP-7",
+        "the body fails after the caller has aborted",
+        {"body": [GATED[0], {"raise": {"kind": "coded", "code": "OWN"}}], "schedule": [OPEN, ABORT, GO]},
+    ),
+    "unknown-tool": ("DSP-4", "there is no such tool", {"name": "nowhere", "schedule": [OPEN]}),
+    "not-json": (
+        "ARG-3 DSP-8",
+        "the arguments are no JSON",
+        {"arguments": '{"mode": "dry', "schedule": [OPEN]},
+    ),
+    "unfit-arguments": (
+        "DSP-8",
+        "the arguments do not fit",
+        {
+            "tool": {
+                "parameters": {
+                    "type": "object",
+                    "required": ["path"],
+                    "properties": {"path": {"type": "string"}},
+                }
+            },
+            "schedule": [OPEN],
+        },
+    ),
+    "beyond-doubles": (
+        "VAL-4 CRE-2",
+        "a number is beyond the doubles",
+        {"arguments": "[1e400]", "schedule": [OPEN]},
+    ),
+    "unfit-output": (
+        "OUT-1",
+        "the value does not fit the output schema",
+        {
+            "tool": {"output": {"schema": {"type": "string"}}},
+            "body": [{"return": {"value": 1}}],
+            "schedule": [OPEN],
+        },
+    ),
+    "denied": (
+        "PRE-4",
+        "a listener denies",
+        {"hooks": [_decides("pre_execute", {"kind": "deny", "reason": "no"})], "schedule": [OPEN]},
+    ),
+    "denied-without-reason": (
+        "PRE-2",
+        "a denial without a reason",
+        {"hooks": [_decides("pre_execute", {"kind": "deny"})], "schedule": [OPEN]},
+    ),
+    "unknown-decision": (
+        "PRE-2",
+        "a decision of an unknown kind",
+        {"hooks": [_decides("pre_execute", {"kind": "fine"})], "schedule": [OPEN]},
+    ),
+    "cancelled-by-policy": (
+        "PRE-4",
+        "a listener cancels",
+        {"hooks": [_decides("pre_execute", {"kind": "cancel"})], "schedule": [OPEN]},
+    ),
+    "listener-raises": (
+        "PRE-5",
+        "a listener raises",
+        {"hooks": [_hook("pre_execute", {"raise": {"kind": "coded", "code": "QUOTA"}})], "schedule": [OPEN]},
+    ),
+    "delegates": (
+        "PRE-1 PRE-3",
+        "a listener delegates to the one inside it",
+        {
+            "hooks": [
+                {**_hook("pre_execute", {"next": {}}, {"pass": {}}), "id": "outer"},
+                {**_decides("pre_execute", {"kind": "deny", "reason": "no"}), "id": "inner"},
+            ],
+            "schedule": [OPEN],
+        },
+    ),
+    "guard-denies": (
+        "GRD-2 PRE-3",
+        "a guard denies what a listener allowed",
+        {
+            "hooks": [_decides("pre_execute", {"kind": "allow"})],
+            "guards": [_GUARD_DENIES],
+            "schedule": [OPEN],
+        },
+    ),
+    "guard-passes": ("GRD-1", "a guard has no objection", {"guards": [_GUARD_PASSES], "schedule": _RUN}),
+    "guard-malformed": (
+        "GRD-4",
+        "a guard answers what is no answer",
+        {"guards": [{"id": "guard-1", "script": [{"return": {"value": True}}]}], "schedule": [OPEN]},
+    ),
+    "guard-raises": (
+        "GRD-4",
+        "a guard raises",
+        {"guards": [{"id": "guard-1", "script": [{"raise": {}}]}], "schedule": [OPEN]},
+    ),
+    "asked-and-allowed": (
+        "APP-1 APP-6",
+        "an approval is granted",
+        {
+            "hooks": [_ASK],
+            "approval": {},
+            "schedule": [OPEN, {"approve": {"pos": 0, "outcome": "allowed-once"}}, GO],
+        },
+    ),
+    "asked-and-rejected": (
+        "APP-2 APP-6",
+        "an approval is rejected",
+        {"hooks": [_ASK], "approval": {}, "schedule": [OPEN, {"approve": {"pos": 0, "outcome": "rejected"}}]},
+    ),
+    "asked-and-odd": (
+        "APP-4",
+        "an approver answers something else",
+        {"hooks": [_ASK], "approval": {}, "schedule": [OPEN, {"approve": {"pos": 0, "outcome": "yes"}}]},
+    ),
+    "asked-nobody": ("APP-2", "there is no approval service", {"hooks": [_ASK], "schedule": [OPEN]}),
+    "asked-no-scope": (
+        "APP-2",
+        "there is no caller scope",
+        {"hooks": [_ASK], "approval": {}, "caller": None, "schedule": [OPEN]},
+    ),
+    "asked-never": (
+        "APP-7",
+        "the policy is never to ask",
+        {"hooks": [_ASK], "approval": {"policy": "never"}, "schedule": [OPEN]},
+    ),
+    "asked-broken": (
+        "APP-4",
+        "the approval service fails",
+        {"hooks": [_ASK], "approval": {"service": "raises"}, "schedule": [OPEN]},
+    ),
+    "abort-while-asking": (
+        "APP-3 APP-11",
+        "the caller aborts while an approval is open",
+        {
+            "hooks": [_ASK],
+            "approval": {},
+            "guards": [_GUARD_DENIES],
+            "schedule": [OPEN, ABORT, {"approve": {"pos": 0, "outcome": "allowed-once"}}],
+        },
+    ),
+    "wrapper-passes": (
+        "DSP-1",
+        "a wrapper stands around the body",
+        {"hooks": [_hook("execute", {"next": {}}, {"pass": {}})], "schedule": _RUN},
+    ),
+    "wrapper-retries": (
+        "DSP-1 DSP-11 DSP-14",
+        "a wrapper runs the body twice",
+        {
+            "body": [{"defer": {"context": "d"}}, {"conclude": {}}, {"return": {"value": {"$nonce": True}}}],
+            "hooks": [_hook("execute", {"next": {}}, {"next": {}}, {"pass": {}})],
+            "schedule": [OPEN],
+        },
+    ),
+    "wrapper-authors": (
+        "DSP-10",
+        "a wrapper writes the result",
+        {
+            "hooks": [_hook("execute", {"author": {"result": {"ok": True, "value": 1}, "contexts": ["w"]}})],
+            "schedule": [OPEN],
+        },
+    ),
+    "wrapper-answers-nothing": (
+        "DSP-13",
+        "a wrapper answers no result",
+        {"hooks": [_hook("execute", {"author": {"result": None}})], "schedule": [OPEN]},
+    ),
+    "wrapper-raises": (
+        "DSP-13",
+        "a wrapper raises after its next",
+        {"hooks": [_hook("execute", {"next": {}}, {"raise": {}})], "schedule": _RUN},
+    ),
+    "wrapper-signal": (
+        "DSP-2 CAN-4 CRE-5",
+        "a wrapper's own signal aborts",
+        {
+            "body": [{"abort": {"signal": "own"}}, {"await_abort": {}}, {"return": {"value": 1}}],
+            "hooks": [_hook("execute", {"set_signal": {"name": "own"}}, {"next": {}}, {"pass": {}})],
+            "schedule": [OPEN],
+        },
+    ),
+    "accepted-with-contexts": (
+        "PST-6 SCD-15",
+        "post-execute hands over a context",
+        {
+            "body": [{"defer": {"context": "d"}}, {"return": {"value": 1}}],
+            "hooks": [_decides("post_execute", {"kind": "accept"}, "p")],
+            "schedule": [OPEN],
+        },
+    ),
+    "blocked": (
+        "PST-5 FIN-4",
+        "post-execute blocks the result",
+        {
+            "body": [{"defer": {"context": "d"}}, {"conclude": {}}, {"return": {"value": 1}}],
+            "hooks": [_decides("post_execute", {"kind": "block", "feedback": _TEXT}, "b")],
+            "schedule": [OPEN],
+        },
+    ),
+    "post-unknown-kind": (
+        "PST-3",
+        "post-execute decides something else",
+        {"hooks": [_decides("post_execute", {"kind": "fine"})], "schedule": _RUN},
+    ),
+    "post-raises": (
+        "PST-7",
+        "post-execute raises",
+        {"hooks": [_hook("post_execute", {"raise": {}})], "schedule": _RUN},
+    ),
+    "value-for-a-failure": (
+        "PST-3",
+        "post-execute gives a failed result a value",
+        {
+            "body": [{"raise": {}}],
+            "hooks": [_decides("post_execute", {"kind": "accept", "value": 1})],
+            "schedule": [OPEN],
+        },
+    ),
+    "projected": (
+        "PST-1",
+        "the tool projects its content",
+        {"tool": {"project": [{"return": {"value": _TEXT}}]}, "schedule": _RUN},
+    ),
+    "projection-fails": (
+        "PST-1",
+        "the projection raises",
+        {
+            "tool": {"project": [{"raise": {}}]},
+            "hooks": [_decides("post_execute", {"kind": "accept"})],
+            "schedule": _RUN,
+        },
+    ),
+    "finalized": (
+        "FIN-2",
+        "the tool has the last word on content",
+        {"tool": {"finalize": [{"return": {"value": _TEXT}}]}, "schedule": _RUN},
+    ),
+    "finalizer-fails": (
+        "FIN-2",
+        "the finalizer raises",
+        {"tool": {"finalize": [{"raise": {}}]}, "schedule": _RUN},
+    ),
+    "abort-from-the-finalizer": (
+        "CAN-1",
+        "the finalizer aborts the caller",
+        {"tool": {"finalize": [{"abort": {}}]}, "schedule": _RUN},
+    ),
+    "observed": (
+        "FIN-3",
+        "an observer gets the result that is returned",
+        {"hooks": [_hook("result")], "schedule": _RUN},
+    ),
+    "concludes": (
+        "DSP-14 SCD-12",
+        "a success concludes the turn",
+        {"body": [{"conclude": {}}, {"return": {"value": 1}}], "schedule": [OPEN]},
+    ),
+    "body-cancels-itself": (
+        "PY-4",
+        "the body raises a cancellation that nobody asked for",
+        {"body": [{"raise": {"kind": "cancelled"}}], "schedule": [OPEN]},
+    ),
+}
+
+
+# -- wrong traces -------------------------------------------------------------------------------
+
+
+_SUCCESS = {"event": "result.logged", "pos": 0, "outcome": {"ok": True}}
+_RESULT = {"event": "result.logged", "pos": 0}
+_STARTED = {"event": "body.started", "pos": 0, "attempt": 1}
+
+
+def _result(code: str) -> dict[str, Any]:
+    return {"event": "result.logged", "pos": 0, "outcome": {"ok": False, "code": code}}
+
+
+WRONG: dict[str, tuple[str, str, str, dict[str, Any], list[dict[str, Any]]]] = {
+    "body-after-a-denial": ("denied", "PRE-4", "the body runs after a denial", _RESULT, [_STARTED]),
+    "body-after-a-malformed-denial": (
+        "denied-without-reason",
+        "PRE-2",
+        "a denial without a reason lets the body run",
+        _RESULT,
+        [_STARTED],
+    ),
+    "body-after-an-unknown-decision": (
+        "unknown-decision",
+        "PRE-2",
+        "an unknown decision lets the body run",
+        _RESULT,
+        [_STARTED],
+    ),
+    "body-after-a-guards-denial": (
+        "guard-denies",
+        "GRD-2",
+        "the body runs although a guard denied",
+        _RESULT,
+        [_STARTED],
+    ),
+    "body-after-a-malformed-guard": (
+        "guard-malformed",
+        "GRD-4",
+        "a malformed answer of a guard lets the body run",
+        _RESULT,
+        [_STARTED],
+    ),
+    "guard-not-asked": ("guard-passes", "GRD-1", "the guard is not asked", {"event": "guard.answered"}, []),
+    "body-after-a-rejection": (
+        "asked-and-rejected",
+        "APP-1",
+        "a rejection lets the body run",
+        _RESULT,
+        [_STARTED],
+    ),
+    "body-without-a-channel": (
+        "asked-nobody",
+        "APP-2",
+        "asking nobody lets the body run",
+        _RESULT,
+        [_STARTED],
+    ),
+    "approval-not-decided": (
+        "asked-and-rejected",
+        "APP-6",
+        "the decision is not logged",
+        {"event": "approval.decided"},
+        [],
+    ),
+    "success-after-the-abort": ("abort-during", "CAN-6", "a success after the abort", _RESULT, [_SUCCESS]),
+    "not-started-though-it-ran": (
+        "abort-during",
+        "CAN-2",
+        "a body that ran is said not to have",
+        _RESULT,
+        [_result("ABORTED_BEFORE_DISPATCH")],
+    ),
+    "aborted-though-it-never-ran": (
+        "abort-before",
+        "CAN-2",
+        "a body that never ran is said to have",
+        _RESULT,
+        [_result("ABORTED")],
+    ),
+    "error-replaced-by-the-abort": (
+        "own-error-survives",
+        "CAN-7",
+        "an error is replaced by the abort",
+        _RESULT,
+        [_result("ABORTED")],
+    ),
+    "defaults-for-broken-arguments": (
+        "not-json",
+        "DSP-8 ARG-3",
+        "text that is no JSON runs the tool",
+        _RESULT,
+        [_STARTED],
+    ),
+    "unfit-output-is-a-success": (
+        "unfit-output",
+        "OUT-1",
+        "a value that does not fit is a success",
+        _RESULT,
+        [_SUCCESS],
+    ),
+    "block-lets-through": ("blocked", "PST-5", "a blocked result goes through", _RESULT, [_SUCCESS]),
+    "block-keeps-the-bodys-contexts": (
+        "blocked",
+        "DSP-11 PST-5",
+        "a context of the body survives the block",
+        {"event": "context.accepted"},
+        [{"event": "context.accepted", "pos": 0, "context": "d"}],
+    ),
+    "malformed-post-accepts": (
+        "post-unknown-kind",
+        "PST-3",
+        "a malformed decision lets a success through",
+        _RESULT,
+        [_SUCCESS],
+    ),
+    "contexts-reordered": (
+        "accepted-with-contexts",
+        "DSP-11",
+        "the decision's context comes first",
+        {"event": "context.accepted", "context": "d"},
+        [{"event": "context.accepted", "pos": 0, "context": "p"}],
+    ),
+    "finalized-twice": (
+        "finalized",
+        "FIN-2",
+        "the finalizer runs twice",
+        {"event": "content.finalized"},
+        [{"event": "content.finalized", "pos": 0}] * 2,
+    ),
+    "not-finalized": ("finalized", "FIN-2", "the finalizer does not run", {"event": "content.finalized"}, []),
+    "observer-sees-another-result": (
+        "observed",
+        "FIN-3",
+        "an observer is told another result",
+        {"event": "result.observed"},
+        [
+            {
+                "event": "result.observed",
+                "pos": 0,
+                "observer": "result-1",
+                "outcome": {"ok": False, "code": "TOOL_ERROR"},
+            }
+        ],
+    ),
+    "made-up-cancellation-aborts": (
+        "body-cancels-itself",
+        "CAN-7 PY-4",
+        "a made-up cancellation counts as the caller's",
+        _RESULT,
+        [_result("ABORTED")],
+    ),
+    "two-results": ("plain", "SCD-10", "the call is answered twice", {"event": "batch.closed"}, [_SUCCESS]),
+}
