@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import CoroutineType
 from typing import Any, TypeAlias, assert_never
 
 from gnomon.approval import Approvals, no_service
@@ -241,7 +242,7 @@ class Pipeline:
             raise
         except BaseException as error:  # a validator of the tool's own may raise anything
             return invalid_arguments([f"$: {failure_of(error).error.message}"])
-        if inspect.iscoroutinefunction(registered.tool.convert):
+        if type(converted) is CoroutineType:
             discard(converted)
             return invalid_arguments(["$: the tool's conversion of arguments is async, and may not be"])
         return await self._run_body(registered, call, converted, signal)
@@ -352,7 +353,7 @@ class Pipeline:
         match decision:
             case Block(feedback, contexts):
                 message = plain_text(feedback) or "the result was blocked"
-                info = ErrorInfo(message, Code.BLOCKED, "BlockedError")
+                info = ErrorInfo(message, Code.BLOCKED.value, "BlockedError")
                 return Failure(info, feedback, contexts=tuple(contexts))  # PST-5
             case Accept(content, value, contexts):
                 kept = replace(result, contexts=(*result.contexts, *contexts))  # PST-6

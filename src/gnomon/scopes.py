@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
+from gnomon.content import Card, Content
 from gnomon.decisions import PostDecision, PreDecision
 from gnomon.execution import DispatchExecution, Execution
+from gnomon.presentation import present_call, present_result
 from gnomon.registry import Change, HookName, Layer, Mode, Registry
 from gnomon.results import Result
 from gnomon.signals import Registration
@@ -95,6 +97,14 @@ class LayerOwner:
         Raises `ConfigError` where the mode cannot be shown (MOD-3).
         """
         return self._registry.schemas(self._layer)
+
+    def present_call(self, name: str, arguments: str) -> Card:
+        """How a call is shown to people, from its name and the text of its arguments alone (LOG-4)."""
+        return present_call(self._registry.visible(name, self._layer), name, arguments)
+
+    def present_result(self, name: str, arguments: str, content: Content, meta: JSON = None) -> Card:
+        """How a result is shown to people, from what was logged of it and of its call (LOG-4)."""
+        return present_result(self._registry.visible(name, self._layer), name, arguments, content, meta)
 
 
 class Scope(LayerOwner):

@@ -9,7 +9,7 @@ import anyio
 
 from gnomon.errors import Code, warn
 from gnomon.execution import DispatchExecution
-from gnomon.results import ErrorInfo, Failure, Result, failure
+from gnomon.results import Failure, Result, failure
 from gnomon.signals import AbortController, AbortSignal, fuse
 from gnomon.waterfall import Next
 
@@ -97,5 +97,4 @@ class _Deadline:
 
     def _timed_out(self) -> Failure:
         message = f"the tool took longer than {self._seconds:g} seconds; its effects may have happened"
-        made = failure(Code.TOOL_TIMEOUT, message, "ToolTimeoutError")
-        return Failure(ErrorInfo(message, Code.TOOL_TIMEOUT, "ToolTimeoutError"), made.content)
+        return failure(Code.TOOL_TIMEOUT, message, "ToolTimeoutError")

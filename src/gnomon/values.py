@@ -44,7 +44,14 @@ class FrozenList(list[Any]):
     """A list that refuses every change (VAL-7), and is a list to everybody else."""
 
     __slots__ = ()
-    __init__ = _frozen
+
+    def __new__(cls, source: Any = ()) -> FrozenList:
+        made: Any = snapshot(list(source))
+        return made  # type: ignore[no-any-return]
+
+    def __init__(self, source: Any = ()) -> None:
+        """Change nothing, where a list's own would: what a frozen list holds is said when it is made."""
+
     append = extend = insert = remove = pop = clear = sort = reverse = _frozen
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _frozen
 
@@ -62,7 +69,14 @@ class FrozenDict(dict[str, Any]):
     """A dict that refuses every change (VAL-7), and is a dict to everybody else."""
 
     __slots__ = ()
-    __init__ = _frozen
+
+    def __new__(cls, source: Any = ()) -> FrozenDict:
+        made: Any = snapshot(dict(source))
+        return made  # type: ignore[no-any-return]
+
+    def __init__(self, source: Any = ()) -> None:
+        """Change nothing, where a dict's own would: what a frozen dict holds is said when it is made."""
+
     clear = pop = popitem = setdefault = update = _frozen
     __setitem__ = __delitem__ = __ior__ = _frozen
 
@@ -98,8 +112,8 @@ _put: Any = dict.__setitem__  # the one way into a frozen dict
 
 
 def _empty(kind: Any) -> Any:
-    """An empty frozen container; calling its type would be a change of it (VAL-7)."""
-    return kind.__new__(kind)
+    """An empty frozen container, to be filled."""
+    return kind.__base__.__new__(kind)
 
 
 class _Snapshot:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gnomon_check.script_steps import Raise
 from gnomon_spec.schemas import violations
-from gnomon_spec.values import Json
+from gnomon_spec.values import Json, NotAValue, snapshot
 from gnomon_spec.vocabulary import (
     Accept,
     Allow,
@@ -99,9 +99,10 @@ def approval(outcome: str) -> Approval:
     return known.get(outcome, Approval.OTHER)
 
 
-def fits_schema(schema: Json, value: Json) -> bool:
-    """Whether a value passes the output check (OUT-1)."""
-    return not violations(schema, value)
+def fits_schema(schema: Json, value: object) -> bool:
+    """Whether what a body returned passes the output check (OUT-1): it is a value, and it fits."""
+    taken = snapshot(value)
+    return not isinstance(taken, NotAValue) and not violations(schema, taken)
 
 
 def word(decision: object) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gnomon_check import decisions
+from gnomon_check.hostile import realised
 from gnomon_check.journeys import Journeys, Move, aborted
 from gnomon_check.refinement import Key, key_of_spec
 from gnomon_check.script_steps import Step
@@ -269,7 +270,7 @@ class Moves(Journeys):
             case SetOnCancel(changed):
                 yield Move((), world.with_frame(place, changed))
             case EndReturned(value, is_nonce):
-                given = value_of(value, pos)
+                given = realised(value_of(value, pos))
                 fits = decisions.fits_schema(facts.tool.output.schema_, given)
                 end: dispatch.BodyEnd = dispatch.Returned(nonce_of(pos) if is_nonce else None, fits)
                 yield self._body_ends(world, pos, end, How.RETURNED)

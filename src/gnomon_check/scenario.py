@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from gnomon_check.hostile import kinds_in
 from gnomon_check.script_steps import (
     AnswererStep,
     BodyStep,
@@ -283,6 +284,7 @@ class Scenario(Strict):
         names = [one.name for one in self.tools]
         if len(set(names)) != len(names):
             raise ValueError("two tools have the same name")
+        self._hostile_only_in_bodies()
         opened = False
         for step in self.schedule:
             kinds = [type(one) for one in inputs_of(step)]
@@ -295,6 +297,15 @@ class Scenario(Strict):
         if not opened:
             raise ValueError("the schedule opens no batch")
         return self
+
+    def _hostile_only_in_bodies(self) -> None:
+        bodies = {"tools": {"__all__": {"body"}}}
+        elsewhere = self.model_dump(mode="json", by_alias=True, exclude=bodies)
+        kind = next(kinds_in(elsewhere), None)
+        if kind is not None:
+            raise ValueError(
+                f"`$hostile` ({kind}) stands in what the body of a tool returns, and nowhere else"
+            )
 
     @property
     def batch(self) -> ScenarioBatch:

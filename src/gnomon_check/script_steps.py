@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    field_validator,
+    model_validator,
+)
+
+from gnomon_check.hostile import check_kind, kinds_in
 
 Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:$-]+$", max_length=80)]
 """Names of gates, tools and the like; `$call` in the name of a gate becomes the position of the call."""
@@ -66,9 +77,19 @@ class AbortFromInside(Strict):
 
 
 class Return(Strict):
-    """End with a value; `{"$nonce": true}` stands for a fresh value made by the harness."""
+    """End with a value; `{"$nonce": true}` stands for a fresh value made by the harness.
+
+    In a body, `{"$hostile": KIND}` stands in it for what JSON cannot hold, or not in short.
+    """
 
     value: Any = None
+
+    @field_validator("value")
+    @classmethod
+    def _known_kinds(cls, value: Any) -> Any:
+        for kind in kinds_in(value):
+            check_kind(kind)
+        return value
 
 
 class Raise(Strict):

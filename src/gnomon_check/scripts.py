@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, assert_never
 
+from gnomon_check.hostile import realised
 from gnomon_check.script_steps import (
     AbortStep,
     AnswerStep,
@@ -351,7 +352,7 @@ async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, st
                 frame = passed(frame)
             case EndReturned(value, is_nonce):
                 settle("returned")
-                return nonce if is_nonce else value
+                return nonce if is_nonce else realised(value)
             case EndRaised(what):
                 error = await stage.exception(what)
                 settle("cancelled" if what.kind == "cancelled" else "raised", what.code)

@@ -12,9 +12,23 @@ from gnomon_check.targets.builtin import Builtin
 SCENARIOS = list(shipped())
 
 
+PENDING = {
+    "timeouts on virtual time": {"fr-tmo-1", "fr-tmo-3", "fr-tmo-4", "fr-wrp-5"},
+    "nested calls": {"fr-pst-1"},
+    "repair of a log": {"fr-apr-9", "fr-fab-4", "fr-fab-5"},
+}
+"""The reports that no scenario can say yet, by what is missing; there are 63 reports in all."""
+
+
+def test_what_is_pending_is_pending() -> None:
+    pending = set().union(*PENDING.values())
+    assert len(SCENARIOS) + len(pending) == 63
+    assert not pending & {one.id for one in SCENARIOS}
+
+
 def test_there_are_enough_of_them() -> None:
-    assert len(SCENARIOS) == 26
-    assert len({one.id for one in SCENARIOS}) == 26
+    assert len(SCENARIOS) == 55
+    assert len({one.id for one in SCENARIOS}) == 55
     assert all(one.report is not None and one.report.results for one in SCENARIOS)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from calls import World, both, code, contexts, on, see, shown, text
 
@@ -101,8 +103,10 @@ def test_a_wrappers_own_success_while_the_caller_has_aborted(backend: str) -> No
         return OWN
 
     world.runtime.on("execute", wrapper)
+    world.runtime.on("post_execute", lambda e, r, following: see(world, f"post sees {code(r)}", following()))
     result = world.call(backend)
     assert (code(result), contexts(result)) == (Code.ABORTED_BEFORE_DISPATCH, ["w"])
+    assert world.seen == ["post sees ABORTED_BEFORE_DISPATCH", "observer"]
 
 
 @both
@@ -366,6 +370,53 @@ def test_a_body_that_raises(
 
 
 @both
+def test_a_group_of_cancellations_is_a_cancellation_and_a_mixed_one_is_the_bodys_own(backend: str) -> None:
+    """Seen to fail: a group was the body's own error, whatever it held."""
+
+    async def body(context: ToolContext) -> str:
+        try:
+            world.caller.abort()
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class() as error:
+            others = [ValueError("mine")] if expected == "TOOL_ERROR" else []
+            raise BaseExceptionGroup("several", [error, *others]) from None
+        return "x"
+
+    for expected in ("ABORTED", "TOOL_ERROR"):
+        world = World(body, interrupt="cancel")
+        assert code(world.call(backend)) == expected
+
+
+@both
+def test_a_cancellation_of_the_task_of_a_single_call_is_an_abort_and_goes_on(backend: str) -> None:
+    async def body(context: ToolContext) -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            world.seen.append("cleaned up")
+        return "x"
+
+    world = World(body, interrupt="cancel")
+    world.runtime.on("post_execute", lambda e, r, following: see(world, code(r), following()))
+
+    async def main() -> bool:
+        async with anyio.create_task_group() as group:
+
+            async def run() -> None:
+                with scope:
+                    await world.runtime.execute(ToolCall("c", "act"))
+
+            scope = anyio.CancelScope()
+            group.start_soon(run)
+            await anyio.wait_all_tasks_blocked()
+            scope.cancel()
+        return scope.cancelled_caught
+
+    assert on(backend, main)
+    assert world.seen == ["body", "cleaned up", "ABORTED", "observer"]
+
+
+@both
 def test_an_error_brings_its_own_content_and_nonsense_is_none(backend: str) -> None:
     def body(context: ToolContext) -> str:
         raise ToolError("t", code="OWN", content=given)
@@ -391,3 +442,25 @@ def test_meta_is_for_calls_without_a_parent(backend: str) -> None:
 @pytest.mark.parametrize("render", [lambda a, v: 5, lambda a, v: [{}], lambda a, v: 1 / 0, lambda a, v: None])
 def test_what_does_not_render_is_invalid_output(backend: str, render: Callable[..., Any]) -> None:
     assert code(World(render=render).call(backend)) == Code.INVALID_TOOL_OUTPUT
+
+
+def test_a_wrapper_that_cancels_natively_still_waits_for_the_body() -> None:
+    """On asyncio; what docs/limits.md says of it."""
+
+    async def body(context: ToolContext) -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            await anyio.lowlevel.checkpoint()
+            world.seen.append("cleaned up")
+        return "x"
+
+    world = World(body, interrupt="cancel")
+
+    async def wrapper(execution: DispatchExecution, following: Around) -> Result:
+        async with asyncio.timeout(0):
+            return await following()
+
+    world.runtime.on("execute", wrapper)
+    assert code(world.call("asyncio")) == "ABORTED"
+    assert world.seen == ["body", "cleaned up", "observer"]

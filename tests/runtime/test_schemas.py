@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,6 +152,14 @@ def test_the_authoring_form(written: Any, schema: Any, violations: list[str]) ->
 def test_nothing_is_fetched_and_what_cannot_be_enforced_is_refused(schema: Any) -> None:
     with pytest.raises(RegistrationError):
         Schema(schema, "it")
+
+
+def test_a_file_that_would_do_as_a_schema_is_not_read(tmp_path: Path) -> None:
+    """Seen to fail: without `offline` the reference is resolved."""
+    there = tmp_path / "schema.json"
+    there.write_text('{"type": "string"}')
+    with pytest.raises(RegistrationError):
+        Schema({"$ref": there.as_uri()}, "it")
 
 
 def test_a_hostile_pattern_takes_linear_time_also_where_the_value_is_odd() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import inspect
 import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from calls import both, code, on, shown, text
 from gnomon import (
     AbortController,
     Accept,
+    Card,
     Output,
     RegistrationError,
     Result,
@@ -32,7 +34,6 @@ from gnomon import (
     tool,
 )
 from gnomon.annotations import in_subset
-from gnomon.presentation import present_call, present_result
 from gnomon.subset import subset_violations
 
 
@@ -333,6 +334,35 @@ def test_generators_are_refused_and_one_as_a_value_is_closed(backend: str) -> No
     assert closed == ["closed"]
 
 
+@both
+@pytest.mark.parametrize(
+    ("field", "expected"), [("dump", "INVALID_TOOL_OUTPUT"), ("convert", "INVALID_ARGS")]
+)
+def test_conversions_are_synchronous_and_a_coroutine_of_theirs_is_closed(
+    backend: str, field: str, expected: str
+) -> None:
+    made: list[Any] = []
+
+    async def later() -> None:
+        raise AssertionError("nobody awaits this")
+
+    def convert(value: object) -> Any:
+        made.append(later())
+        return made[-1]
+
+    async def run_it(arguments: Any, context: ToolContext) -> None:
+        raise AssertionError("it gets no coroutine for its arguments")
+
+    async def ordinary(arguments: Any, context: ToolContext) -> None: ...
+
+    body = run_it if field == "convert" else ordinary
+    output = Output(schema={})
+    fields: dict[str, Any] = {field: convert}
+    result = run(backend, Tool(name="t", description="", parameters={}, output=output, run=body, **fields))
+    assert code(result) == expected
+    assert [inspect.getcoroutinestate(one) for one in made] == [inspect.CORO_CLOSED]
+
+
 def test_functions_that_cannot_be_tools_are_refused() -> None:
     def star(*args: int) -> None: ...
     def unknown(a: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821
@@ -378,8 +408,6 @@ def test_define_tool_in_the_authoring_form(backend: str) -> None:
 
 
 def test_cards_come_from_the_log_alone_and_fall_back_to_a_generic_one() -> None:
-    from gnomon import Card
-
     runtime = Runtime()
     made = Tool(
         name="act",
@@ -390,14 +418,15 @@ def test_cards_come_from_the_log_alone_and_fall_back_to_a_generic_one() -> None:
         present_call=lambda arguments: Card(f"Act on {arguments['path']}"),  # type: ignore[index,call-overload]
         present_result=lambda arguments, content, meta: Card(f"Did {meta}", content),
     )
-    runtime.register(made)
-    registered = runtime._registry.visible("act", runtime._layer)
-    assert present_call(registered, "act", '{"path": "x"}') == Card("Act on x", [])
-    assert present_result(registered, "act", '{"path": "x"}', text("c"), 5) == Card("Did 5", text("c"))
-    assert present_result(registered, "act", '{"path"', text("c"), 5) == Card("act", text("c"), True)
-    for raw in ("{}", "not JSON", '{"path": 1e400}'):
-        assert present_call(registered, "act", raw) == Card("act", text(raw), True)
-    assert present_call(None, "act", "{}").generic
+    removal = runtime.register(made)
+    raw = '{"path": "x"}'
+    assert runtime.present_call("act", raw) == Card("Act on x", [])
+    assert runtime.present_result("act", raw, text("c"), 5) == Card("Did 5", text("c"))
+    assert runtime.present_result("act", raw[:-1], text("c"), 5) == Card("act", text("c"), True)
+    for unfit in ("{}", "not JSON", '{"path": 1e400}'):
+        assert runtime.present_call("act", unfit) == Card("act", text(unfit), True)
+    removal()
+    assert runtime.present_call("act", raw) == Card("act", text(raw), True)
     for broken in (lambda arguments: 5, lambda arguments: 1 / 0, lambda arguments: Card("t", [{}])):
-        other = dataclasses.replace(registered, tool=dataclasses.replace(made, present_call=broken))  # type: ignore[type-var]
-        assert present_call(other, "act", '{"path": "x"}').generic
+        with runtime.register(dataclasses.replace(made, present_call=broken)):  # type: ignore[arg-type]
+            assert runtime.present_call("act", raw).generic

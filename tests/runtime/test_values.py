@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import datetime
 import enum
 import json
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from public_data import files, needs
 
+from gnomon import Success
 from gnomon.content import render_json
 from gnomon.values import (
     JSON,
@@ -258,9 +260,15 @@ def test_every_case_of_the_public_suite() -> None:
 
 def test_a_frozen_value_cannot_be_made_again_in_place() -> None:
     """Seen to fail: `__init__` of a dict and of a list changes it."""
-    for frozen in (snapshot({"a": 1}), snapshot([1])):
-        with pytest.raises(TypeError, match="frozen"):
-            frozen.__init__([])  # type: ignore[misc]
+    value: JSON = {"a": [1, {"b": 2}]}
+    for source in (value, [value]):
+        frozen: Any = snapshot(source)
+        frozen.__init__({"new": 1} if isinstance(frozen, dict) else [])
+        assert frozen == source
+        again = type(frozen)(frozen)
+        assert type(again) is type(frozen)
+        assert again == frozen
+    assert dataclasses.asdict(Success(snapshot(value), []))["value"] == value
 
 
 def test_overlong_integers_are_written_and_read_exactly() -> None:

@@ -17,13 +17,12 @@ from typer.testing import CliRunner
 import gnomon.errors
 import gnomon.schemas
 import gnomon.values
-from gnomon_check import vectors
+from gnomon_check import hostile, vectors
 from gnomon_check.cli import app
 from gnomon_check.generated import COMMAND, FILES
-from gnomon_check.vectors import hostile
+from gnomon_check.hostile import KINDS, realised
 from gnomon_check.vectors.arguments import text_of
 from gnomon_check.vectors.case import Vector, VectorFile
-from gnomon_check.vectors.hostile import KINDS, realised
 from gnomon_spec import kernel
 from gnomon_spec.schemas import violations
 from gnomon_spec.values import Limits, NotAValue, parse_arguments, snapshot, unchanged

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import gnomon_spec
+from gnomon_check.hostile import KINDS
 from gnomon_check.vectors.arguments import PARSE
 from gnomon_check.vectors.calls import CALL, JUDGE
 from gnomon_check.vectors.cancellation import CANCELLED
 from gnomon_check.vectors.case import FORMAT, SUITE, Suite, Vector, VectorFile
 from gnomon_check.vectors.decisions import DECIDE
-from gnomon_check.vectors.hostile import KINDS
 from gnomon_check.vectors.schemas import DECLARE, VALIDATE
 from gnomon_check.vectors.values import EQUAL, SNAPSHOT
 from gnomon_check.vectors.visibility_cases import VIEW

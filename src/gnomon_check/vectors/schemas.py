@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnomon_check.hostile import realised
 from gnomon_check.vectors.case import Case, Suite, fails, path
-from gnomon_check.vectors.hostile import realised
 from gnomon_spec.schemas import Fault, Unsupported, compile_parameters, declared_faults, violations
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnomon_check.hostile import has_forms, realised
 from gnomon_check.vectors.case import Case, Suite, fails, path
-from gnomon_check.vectors.hostile import has_forms, realised
 from gnomon_spec.values import Limits, NotAValue, json_equal, snapshot, unchanged
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnomon_check.hostile import realised
 from gnomon_check.vectors.case import fails
-from gnomon_check.vectors.hostile import realised
 from gnomon_spec.kernel import NotEnabled, Refused
 from gnomon_spec.registry import (
     RUN_CODE,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime
 import enum
+import re
+from collections.abc import Iterator
 from typing import Any
 
 KINDS = (
@@ -34,6 +36,8 @@ KINDS = (
 """Every kind; N is a number."""
 
 FORM = "$hostile"
+MOST = 2_000_000
+"""The largest N."""
 
 
 class Colour(enum.IntEnum):
@@ -88,8 +92,21 @@ def _deep(levels: int) -> object:
     return value
 
 
+def check_kind(kind: str) -> None:
+    """Raises `ValueError`, saying what is wrong, for a kind that there is not."""
+    name, colon, number = kind.partition(":")
+    if f"{name}:N" in KINDS:
+        if not re.fullmatch("[1-9][0-9]{0,6}", number):
+            raise ValueError(f"{kind!r} needs a number from 1 to {MOST}, as in `{name}:100`")
+        if int(number) > MOST:
+            raise ValueError(f"{kind!r} is too large: at most {MOST}")
+    elif colon or name not in KINDS:
+        raise ValueError(f"there is no hostile value of kind {kind!r}; there are {', '.join(KINDS)}")
+
+
 def hostile(kind: str) -> object:
     """The value of this kind that `{"$hostile": kind}` stands for. Raises `ValueError` for an unknown one."""
+    check_kind(kind)
     name, _, number = kind.partition(":")
     match name:
         case "nan":
@@ -133,7 +150,7 @@ def hostile(kind: str) -> object:
         case "negative_zero":
             return -0.0
         case _:
-            raise ValueError(f"there is no hostile value of kind {kind!r}")
+            raise AssertionError(f"a kind that nobody makes: {kind}")
 
 
 def kind_of(value: object) -> str | None:
@@ -160,10 +177,16 @@ def realised(value: object) -> Any:
     return value
 
 
+def kinds_in(value: object) -> Iterator[str]:
+    """The kinds of the forms that stand anywhere in a value."""
+    kind = kind_of(value)
+    if kind is not None:
+        yield kind
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from kinds_in(one)
+
+
 def has_forms(value: object) -> bool:
     """Whether a form stands anywhere in a value."""
-    if kind_of(value) is not None:
-        return True
-    if isinstance(value, dict):
-        return any(has_forms(one) for one in value.values())
-    return isinstance(value, list) and any(has_forms(one) for one in value)
+    return any(True for _ in kinds_in(value))
