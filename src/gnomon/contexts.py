@@ -95,5 +95,5 @@ class synchronous:
 def refuse_synchronous() -> None:
     """Raise `ConfigError` where a synchronous step calls the runtime (PY-10)."""
     what = _synchronous.get()
-    if what is not None:
+    if what is not None:  # PY-10
         raise ConfigError(f"a {what} is a synchronous step, and may not call the runtime (PY-10)")

@@ -126,7 +126,7 @@ class Call:
         """
         if self._context is None:
             self._context = copy_context()
-        return InContext(self._context, coroutine)
+        return InContext(self._context, coroutine)  # PY-7
 
     def captures(self, registered: RegisteredTool) -> None:
         """Take from the visible definition what belongs to this call for good (CRE-3)."""

@@ -151,7 +151,7 @@ class Pipeline:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever a policy raises fails the call, and nothing else (PY-4)
-            return FinalResult(failure_of(error, Code.POLICY_ERROR))  # PRE-2, PRE-5
+            return FinalResult(failure_of(error, Code.POLICY_ERROR))  # PRE-2, PRE-5, PY-4
         return self._ask_guards(call) if denied is None else PostResult(denied)
 
     async def _pre_execute(self, call: Call, crew: Crew) -> Failure | None:
@@ -375,7 +375,7 @@ class Pipeline:
             try:
                 answer = observer(call.view, final)  # FIN-3
                 if inspect.isawaitable(answer):
-                    discard(answer)
+                    discard(answer)  # PY-8
                     warn("an observer is async, and observers are plain functions; it did not run (PY-8)")
             except KeyboardInterrupt:
                 raise

@@ -190,8 +190,8 @@ def _let_out(failure: BaseException | None, interruption: BaseException | None) 
     if leaving:
         first, *others = leaving
         for other in others:
-            first.add_note(f"this was also left by {type(other).__name__}: {other}")
-        raise first
+            first.add_note(f"this was also left by {type(other).__name__}: {other}")  # PY-6
+        raise first  # PY-3
 
 
 def _positive(bound: int) -> int:

@@ -148,7 +148,7 @@ class AbortController:
 
     def abort(self, reason: object = None) -> None:
         """Abort the signal; from any thread. Does nothing if it has aborted already (PY-11)."""
-        self.signal._abort(reason)
+        self.signal._abort(reason)  # PY-11
 
 
 @contextmanager

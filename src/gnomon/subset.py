@@ -29,7 +29,7 @@ def is_of_type(value: object, name: str) -> bool:
     match value:
         case None:
             return name == "null"
-        case bool():
+        case bool():  # PY-12
             return name == "boolean"
         case int():
             return name in ("integer", "number")

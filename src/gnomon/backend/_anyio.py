@@ -1,4 +1,4 @@
-"""The driver on anyio: one code path for asyncio and trio."""
+"""The driver on anyio: one code path for asyncio and trio (PY-1)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def _supervise(
     except stops as interruption:
         keep(interruption)
     try:
-        async with anyio.create_task_group() as group:
+        async with anyio.create_task_group() as group:  # PY-1
             crew = _Crew(group, keep)
             crew.start(lambda: run_lane(crew))
             while not over.is_set():
