@@ -207,11 +207,7 @@ class DispatchExecution(Execution):
     def __setattr__(self, name: str, value: object) -> None:
         if name != "signal":
             super().__setattr__(name, value)
-        if not isinstance(value, AbortSignal):
-            raise TypeError(f"a signal is an AbortSignal, not {type(value).__name__} (CRE-5)")
-        if not self._open:
-            raise AttributeError("the signal can no longer be replaced: the wrapper has ended (CRE-5)")
-        self._call.signal = value
+        object.__setattr__(self, name, value)
 
     @property
     def signal(self) -> AbortSignal:
@@ -220,7 +216,11 @@ class DispatchExecution(Execution):
 
     @signal.setter
     def signal(self, value: AbortSignal) -> None:
-        raise NotImplementedError  # for type checkers: __setattr__ is what is called
+        if not isinstance(value, AbortSignal):
+            raise TypeError(f"a signal is an AbortSignal, not {type(value).__name__} (CRE-5)")
+        if not self._open:
+            raise AttributeError("the signal can no longer be replaced: the wrapper has ended (CRE-5)")
+        self._call.signal = value
 
     def _close(self) -> None:
         object.__setattr__(self, "_open", False)

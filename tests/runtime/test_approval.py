@@ -182,7 +182,7 @@ def test_the_last_policy_of_a_session_counts_and_is_looked_up_at_each_ask(backen
     assert decided == ["allowed-once", "rejected", "allowed-once"]
     before = len(list(session.records()))
     with pytest.raises(ConfigError, match="APP-9"):
-        set_approval_policy(session, "sometimes")  # type: ignore[arg-type]
+        set_approval_policy(session, "sometimes")
     assert len(list(session.records())) == before
 
 
@@ -297,4 +297,4 @@ def test_the_terminal_approver_asks_in_words(backend: str) -> None:
 
 def test_unknown_policies_are_refused() -> None:
     with pytest.raises(ConfigError, match="APP-9"):
-        Runtime(approval_policy="always")  # type: ignore[arg-type]
+        Runtime(approval_policy="always")

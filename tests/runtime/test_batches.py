@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
+from calls import both, on
 
 from gnomon import (
     AbortController,
@@ -23,13 +23,6 @@ from gnomon import (
     ToolError,
     tool,
 )
-
-BACKENDS = ("asyncio", "trio")
-both = pytest.mark.parametrize("backend", BACKENDS)
-
-
-def on(backend: str, main: Callable[[], Awaitable[Any]]) -> Any:
-    return anyio.run(main, backend=backend)
 
 
 @tool(parallel=True)
@@ -294,7 +287,7 @@ def test_an_output_that_does_not_fit_is_an_error_that_says_that_the_tool_ran(bac
     @tool
     async def lie() -> int:
         """Return what was not declared."""
-        return "seven"  # type: ignore[return-value]
+        return "seven"
 
     @tool
     async def nothing_like_json() -> object:

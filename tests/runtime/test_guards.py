@@ -21,7 +21,7 @@ def test_guards_run_by_layer_the_farthest_first_and_in_order(backend: str) -> No
     world.scope = parent.scope("child")
     for layer, name in ((world.scope, "child"), (parent, "parent"), (world.runtime, "global")):
         for number in (1, 2):
-            layer.guard(lambda execution, name=f"{name}{number}": world.seen.append(name))  # type: ignore[misc]
+            layer.guard(lambda execution, name=f"{name}{number}": world.seen.append(name))
     parent.scope("sibling").guard(lambda execution: "a sibling has no say")
     world.runtime.on("pre_execute", lambda execution, following: Allow())
     assert code(world.call(backend)) == "OK"
@@ -60,7 +60,7 @@ def test_an_async_guard_is_malformed_and_its_coroutine_is_closed(backend: str) -
     async def guard(execution: Execution) -> str:
         raise AssertionError("nobody awaits this")
 
-    world.runtime.guard(guard)  # type: ignore[arg-type]
+    world.runtime.guard(guard)
     assert code(world.call(backend)) == Code.POLICY_ERROR
 
 
@@ -112,7 +112,7 @@ def test_a_guard_that_a_guard_adds_to_a_later_layer_takes_part_and_a_removed_one
 
 def test_what_is_no_function_is_no_guard() -> None:
     with pytest.raises(RegistrationError, match="a guard is a function"):
-        Runtime().guard("deny")  # type: ignore[arg-type]
+        Runtime().guard("deny")
 
 
 ANSWERS = st.sampled_from([None, "no", "", False, 5, "raises"])
@@ -123,7 +123,7 @@ def test_one_guard_more_never_lets_a_call_through(answers: list[Any], more: Any,
     def runs(several: list[Any]) -> bool:
         world = World()
         for one in several:
-            world.runtime.guard(lambda execution, one=one: _answer(one))  # type: ignore[misc]
+            world.runtime.guard(lambda execution, one=one: _answer(one))
         return code(world.call("asyncio")) == "OK"
 
     before, after = runs(answers), runs([*answers[:place], more, *answers[place:]])

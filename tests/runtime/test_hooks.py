@@ -107,10 +107,10 @@ def test_the_set_is_fixed_when_the_waterfall_starts_and_a_listener_may_take_itse
         ({"kind": "allow"}, "POLICY_ERROR", None),
         (Allow, "POLICY_ERROR", None),
         (Accept(), "POLICY_ERROR", None),
-        (Deny(None), "POLICY_ERROR", None),  # type: ignore[arg-type]
-        (Deny(5), "POLICY_ERROR", None),  # type: ignore[arg-type]
+        (Deny(None), "POLICY_ERROR", None),
+        (Deny(5), "POLICY_ERROR", None),
         (Deny("x", code=""), "POLICY_ERROR", None),
-        (Ask(5), "POLICY_ERROR", None),  # type: ignore[arg-type]
+        (Ask(5), "POLICY_ERROR", None),
     ],
 )
 def test_decisions_of_pre_execute(backend: str, decision: Any, expected: str, words: str | None) -> None:
@@ -132,12 +132,12 @@ def test_decisions_of_pre_execute(backend: str, decision: Any, expected: str, wo
         (Accept(contexts=[text("p")]), "OK", ["d", "p"]),
         (Block(text("no")), "BLOCKED", []),
         (Block([]), "BLOCKED", []),
-        (Block("no"), "POLICY_ERROR", []),  # type: ignore[arg-type]
+        (Block("no"), "POLICY_ERROR", []),
         (Block([{}]), "POLICY_ERROR", []),
-        (Accept(content="no"), "POLICY_ERROR", []),  # type: ignore[arg-type]
-        (Accept(contexts=["no"]), "POLICY_ERROR", []),  # type: ignore[list-item]
+        (Accept(content="no"), "POLICY_ERROR", []),
+        (Accept(contexts=["no"]), "POLICY_ERROR", []),
         (Accept(contexts="no"), "POLICY_ERROR", []),
-        (Accept(contexts=None), "POLICY_ERROR", []),  # type: ignore[arg-type]
+        (Accept(contexts=None), "POLICY_ERROR", []),
         (Allow(), "POLICY_ERROR", []),
         (None, "POLICY_ERROR", []),
         (Accept, "POLICY_ERROR", []),
@@ -276,7 +276,7 @@ def test_observers_are_contained_and_reported(backend: str) -> None:
         raise AssertionError("nobody awaits this")
 
     world.runtime.on("result", broken)
-    world.runtime.on("result", late)  # type: ignore[arg-type]
+    world.runtime.on("result", late)
     world.runtime.on("result", lambda execution, result: world.seen.append("third"))
     with pytest.warns(GnomonWarning) as caught:
         assert code(world.call(backend)) == "OK"
@@ -305,9 +305,9 @@ def test_a_warning_that_is_an_error_changes_nothing_and_is_reported(monkeypatch:
 def test_unknown_events_and_what_is_no_function_are_refused() -> None:
     runtime = Runtime()
     with pytest.raises(RegistrationError, match="no event 'after'"):
-        runtime.on("after", print)  # type: ignore[call-overload]
+        runtime.on("after", print)
     with pytest.raises(RegistrationError, match="a listener is a function"):
-        runtime.on("result", None)  # type: ignore[call-overload]
+        runtime.on("result", None)
 
 
 @both

@@ -112,19 +112,19 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "big": lambda: 10**6000,
     "allow": Allow,
     "deny": lambda: Deny("no"),
-    "deny evil": lambda: Deny(Evil()),  # type: ignore[arg-type]
+    "deny evil": lambda: Deny(Evil()),
     "cancel": Cancel,
     "ask": Ask,
     "accept": Accept,
-    "accept evil": lambda: Accept(value=Evil()),  # type: ignore[arg-type]
+    "accept evil": lambda: Accept(value=Evil()),
     "accept both": lambda: Accept(value=1, content=text("x")),
-    "accept nonsense": lambda: Accept(contexts=Evil()),  # type: ignore[arg-type]
+    "accept nonsense": lambda: Accept(contexts=Evil()),
     "block": lambda: Block(text("no")),
-    "block evil": lambda: Block(Evil()),  # type: ignore[arg-type]
+    "block evil": lambda: Block(Evil()),
     "success": lambda: Success(1, text("1")),
-    "success evil": lambda: Success(Evil(), Evil(), contexts=Evil()),  # type: ignore[arg-type]
+    "success evil": lambda: Success(Evil(), Evil(), contexts=Evil()),
     "failure": lambda: Failure(ErrorInfo("m", "C", "N"), text("m")),
-    "failure evil": lambda: Failure(Evil(), Evil()),  # type: ignore[arg-type]
+    "failure evil": lambda: Failure(Evil(), Evil()),
     "allowed-once": lambda: "allowed-once",
 }
 ERRORS: dict[str, Callable[[], BaseException]] = {
@@ -135,7 +135,7 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
     "stop": lambda: StopIteration(1),
     "cancelled": asyncio.CancelledError,
     "coded": lambda: ToolError("t", code="OWN", content=text("x")),
-    "coded evil": lambda: ToolError(Evil(), code=Evil(), name=Evil(), content=Evil()),  # type: ignore[arg-type]
+    "coded evil": lambda: ToolError(Evil(), code=Evil(), name=Evil(), content=Evil()),
     "group": lambda: BaseExceptionGroup("g", [SystemExit(), ValueError()]),
     "notes": lambda: _noted(),
 }
@@ -187,7 +187,7 @@ class Surroundings:
         self.hooks.append(self.runtime.register(self.tool("act")))
         for event in ("pre_execute", "execute", "post_execute", "change"):
             if event in scripts:
-                self.hooks.append(self.scope.on(event, self.part(event)))  # type: ignore[call-overload]
+                self.hooks.append(self.scope.on(event, self.part(event)))
         if "approval" in scripts:
             self.hooks.append(self.runtime.on("pre_execute", lambda execution, following: Ask()))
         if "observer" in scripts:

@@ -195,13 +195,13 @@ def test_identity_cannot_be_changed_and_nonsense_is_no_signal(backend: str) -> N
                 delattr(execution, name)
         for nonsense in (None, 5, AbortController()):
             with pytest.raises(TypeError):
-                execution.signal = nonsense  # type: ignore[assignment]
+                execution.signal = nonsense
         execution.signal = AbortController().signal  # and is not put back
         return await following()
 
     def post(execution: Execution, result: Result, following: Next[Any]) -> Any:
         with pytest.raises(AttributeError):
-            execution.signal = AbortController().signal  # type: ignore[misc]
+            execution.signal = AbortController().signal
         with pytest.raises(AttributeError):
             kept[0].signal = AbortController().signal
         assert kept[0].signal is execution.signal, "what was not put back is undone"

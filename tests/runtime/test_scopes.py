@@ -156,7 +156,7 @@ def test_a_disposer_takes_back_exactly_its_own() -> None:
     [
         {"output": None},
         {"output": {"schema": {}}},
-        {"output": Output(schema={}, render=None)},  # type: ignore[arg-type]
+        {"output": Output(schema={}, render=None)},
         {"output": Output(schema={"type": "string", "minLength": 1})},
         {"output": Output(schema=True)},
         {"parameters": True},
@@ -174,7 +174,7 @@ def test_what_cannot_be_registered_changes_nothing(fields: Any) -> None:
         runtime.register(tool(**{"name": "a", **fields}))
     assert names(runtime) == []
     with pytest.raises(RegistrationError, match="a tool is a Tool"):
-        runtime.register({"name": "a"})  # type: ignore[arg-type]
+        runtime.register({"name": "a"})
 
 
 @both
@@ -273,7 +273,7 @@ def test_a_scope_declares_its_mode_once_and_the_nearest_wins() -> None:
     assert names(child) == ["a"]
     child.present_as("both")
     with pytest.raises(ConfigError, match="no mode"):
-        Runtime(mode="code")  # type: ignore[arg-type]
+        Runtime(mode="code")
 
 
 @both
@@ -340,7 +340,7 @@ def test_every_layer_sees_what_the_specification_says(steps: list[Any]) -> None:
             new = [one.id for one in world.contributions if one not in before.contributions]
             disposers.append((_change(layers, op, where, what), new[0]))
     for where, layer in layers.items():
-        expected = [(one.what.name, one.layer) for one in visibility.view(world, where)]  # type: ignore[union-attr]
+        expected = [(one.what.name, one.layer) for one in visibility.view(world, where)]
         seen = [(one.name, _where(one.description)) for one in layer.tools()]
         assert [one for one in seen if one[0] != "run_code"] == [
             one for one in expected if one[0] != "run_code"

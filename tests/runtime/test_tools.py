@@ -143,7 +143,7 @@ def test_the_nearest_schema_of_the_subset(hint: Any, schema: Any) -> None:
 def test_a_type_that_contains_itself_ends_in_anything() -> None:
     found = in_subset(pydantic.TypeAdapter(Node).json_schema(mode="serialization"))
     assert subset_violations(found) == []
-    assert found["properties"]["children"]["items"] == {}  # type: ignore[index,call-overload]
+    assert found["properties"]["children"]["items"] == {}
 
 
 @both
@@ -153,7 +153,7 @@ def test_what_the_subset_cannot_say_is_checked_by_pydantic(backend: str) -> None
     @tool
     async def count() -> dict[str, int]:
         """Count."""
-        return answer  # type: ignore[no-any-return]
+        return answer
 
     assert value(run(backend, count)) == {"a": 1}
     answer = {"a": "x"}
@@ -162,7 +162,7 @@ def test_what_the_subset_cannot_say_is_checked_by_pydantic(backend: str) -> None
     runtime.register(count)
     answer = {"a": 1}
     for replaced, expected in (({"b": 2}, "OK"), ({"b": "x"}, "INVALID_TOOL_OUTPUT")):
-        with runtime.on("post_execute", lambda e, r, following, new=replaced: Accept(value=new)):  # type: ignore[misc]
+        with runtime.on("post_execute", lambda e, r, following, new=replaced: Accept(value=new)):
             assert code(on(backend, lambda: runtime.execute(ToolCall("c", "count")))) == expected
 
 
@@ -177,7 +177,7 @@ def test_parameters_of_any_name_and_kind(backend: str) -> None:
 
     assert value(run(backend, odd, '{"schema": 1, "_own": "blue"}')) == [1, "c", "blue", 3]
     assert code(run(backend, odd, '{"schema": 1, "more": 1}')) == "INVALID_ARGS"
-    assert list(odd.parameters["properties"]) == ["schema", "copy", "_own", "model_config"]  # type: ignore[index,call-overload]
+    assert list(odd.parameters["properties"]) == ["schema", "copy", "_own", "model_config"]
 
 
 @both
@@ -190,8 +190,8 @@ def test_annotated_parameters_publish_what_they_enforce(backend: str) -> None:
         """Act."""
         return count + other
 
-    assert act.parameters["properties"]["count"]["minimum"] == 1  # type: ignore[index,call-overload]
-    assert act.parameters["properties"]["count"]["description"] == "how many"  # type: ignore[index,call-overload]
+    assert act.parameters["properties"]["count"]["minimum"] == 1
+    assert act.parameters["properties"]["count"]["description"] == "how many"
     assert value(run(backend, act, '{"count": 1}')) == 3
     assert code(run(backend, act, '{"count": 0}')) == "INVALID_ARGS"
     assert code(run(backend, act, '{"count": 1, "other": 4}')) == "INVALID_ARGS"
@@ -260,7 +260,7 @@ def test_many_plain_functions_that_call_back_into_the_runtime_do_not_block_each_
         call = ToolCall("n", "nest", f'{{"depth": {depth - 1}}}')
         inner = anyio.from_thread.run(runtime.execute, call)
         assert isinstance(inner, Success)
-        return int(inner.value) + 1  # type: ignore[arg-type]
+        return int(inner.value) + 1
 
     runtime.register(nest)
     calls = [ToolCall(f"c{number}", "nest", '{"depth": 1}') for number in range(60)]
@@ -320,11 +320,11 @@ def test_generators_are_refused_and_one_as_a_value_is_closed(backend: str) -> No
             tool(generator)
         with pytest.raises(RegistrationError, match="PY-9"):
             Runtime().register(
-                Tool(name="g", description="", parameters={}, output=Output(schema={}), run=generator)  # type: ignore[arg-type]
+                Tool(name="g", description="", parameters={}, output=Output(schema={}), run=generator)
             )
 
     @tool
-    async def hand_out():  # type: ignore[no-untyped-def]
+    async def hand_out():
         """Hand out a generator."""
         begun = generate()
         next(begun)
@@ -365,13 +365,13 @@ def test_conversions_are_synchronous_and_a_coroutine_of_theirs_is_closed(
 
 def test_functions_that_cannot_be_tools_are_refused() -> None:
     def star(*args: int) -> None: ...
-    def unknown(a: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821
-    def no_schema(a: threading.Lock) -> None: ...  # type: ignore[valid-type]
-    def no_output() -> threading.Thread: ...  # type: ignore[empty-body]
+    def unknown(a: Nowhere) -> None: ...  # noqa: F821  # a name that nobody defines is the case
+    def no_schema(a: threading.Lock) -> None: ...
+    def no_output() -> threading.Thread: ...
 
     for function in (star, unknown, no_schema, no_output, 5):
         with pytest.raises(RegistrationError):
-            tool(function)  # type: ignore[call-overload]
+            tool(function)
 
 
 @both
@@ -415,7 +415,7 @@ def test_cards_come_from_the_log_alone_and_fall_back_to_a_generic_one() -> None:
         parameters={"type": "object", "required": ["path"]},
         output=Output(schema={}),
         run=lambda arguments, context: None,
-        present_call=lambda arguments: Card(f"Act on {arguments['path']}"),  # type: ignore[index,call-overload]
+        present_call=lambda arguments: Card(f"Act on {arguments['path']}"),
         present_result=lambda arguments, content, meta: Card(f"Did {meta}", content),
     )
     removal = runtime.register(made)
@@ -428,5 +428,5 @@ def test_cards_come_from_the_log_alone_and_fall_back_to_a_generic_one() -> None:
     removal()
     assert runtime.present_call("act", raw) == Card("act", text(raw), True)
     for broken in (lambda arguments: 5, lambda arguments: 1 / 0, lambda arguments: Card("t", [{}])):
-        with runtime.register(dataclasses.replace(made, present_call=broken)):  # type: ignore[arg-type]
+        with runtime.register(dataclasses.replace(made, present_call=broken)):
             assert runtime.present_call("act", raw).generic

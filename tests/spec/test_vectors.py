@@ -362,7 +362,7 @@ def test_a_check_that_stops_at_the_first_violation_is_told_apart() -> None:
 
 def test_text_that_was_no_json_fits_no_object() -> None:
     case = CASES["validate-string-arguments"]
-    assert violations(case.input["schema"], parse_arguments(case.input["value"]))  # type: ignore[arg-type]
+    assert violations(case.input["schema"], parse_arguments(case.input["value"]))
 
 
 # -- the command ----------------------------------------------------------------------------------

@@ -437,7 +437,7 @@ def test_the_model_is_sent_four_fields_as_detached_copies() -> None:
     )
     assert shown == expected
     assert isinstance(shown, tuple)
-    shown[0]["parameters"]["y"] = 1  # type: ignore[index,call-overload]
+    shown[0]["parameters"]["y"] = 1
     assert model_tools(registry, None) == expected
 
 
