@@ -78,6 +78,7 @@ class Call:
         "made",
         "project_content",
         "signal",
+        "timeout",
         "token",
         "unusable",
         "view",
@@ -90,6 +91,8 @@ class Call:
         self._context: Context | None = None
         self.signal: AbortSignal = caller.signal
         """The signal that the wrappers have left in place (CRE-5)."""
+        self.timeout: float | None = None
+        """The seconds that the tool may take, as they were when it was dispatched (TMO-1)."""
         self.body_invoked = False
         self.concluded = False
         self.deferred: list[Content] = []

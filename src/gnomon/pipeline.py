@@ -200,6 +200,8 @@ class Pipeline:
         return await call.step(self._dispatch(call))
 
     async def _dispatch(self, call: Call) -> Settled:
+        registered = self._registry.visible(call.name, call.caller.layer)
+        call.timeout = None if registered is None else registered.tool.timeout  # TMO-1
         wrappers: list[Listener[Result]] = [
             _around(hook, call) for hook in self._registry.hooks("execute", call.caller.layer)
         ]

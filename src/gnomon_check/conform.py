@@ -15,6 +15,7 @@ from gnomon.content import render_json
 from gnomon_check import disagreement, explain
 from gnomon_check.driver import Target, Window, digest, run
 from gnomon_check.events import Event
+from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Oracle
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Listeners, as_spec, key_of
@@ -67,13 +68,28 @@ def follow(oracle: Oracle, windows: Iterable[Window]) -> Problem | None:
             return None if window.idle else disagreement.never_ends(oracle, number)
         for one in inputs_of(window.step):
             oracle.input(one)
-        for event in window.events:
+        changed = (one for one in window.echoes if one["event"] == "registry.changed")
+        for event in (*changed, *window.events):
             key = key_of(event)
             if key is not None and not oracle.see(key):
                 return disagreement.not_allowed(oracle, number, window, event)
         if not oracle.quiet(window.blocked, window.idle):
             return disagreement.not_quiet(oracle, number, window)
     return None
+
+
+def shown(scenario: Scenario) -> frozenset[str]:
+    """What the harness shows of a scenario, and so what it can be judged by.
+
+    A call outside of any batch is not logged, and which calls may overlap is nothing to ask of it. Where
+    anything may change, it is not known beforehand what policies a call will meet.
+    """
+    kinds = JUDGED
+    if scenario.mode == "single":
+        kinds -= {properties.LOGGED_CALLS, properties.MODES}
+    if scenario.changes:
+        kinds -= {properties.MODES, properties.POLICY, properties.CONTENT}
+    return kinds
 
 
 def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
@@ -88,26 +104,38 @@ def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
 
 
 def known_of(oracle: Oracle) -> list[Event]:
-    """What the harness knows of each call beforehand: its mode, its listeners, its guards."""
+    """What the harness knows of each call beforehand: its mode, its listeners, its guards.
+
+    Nothing, where the scenario may change them before the call starts.
+    """
+    if oracle.scenario.changes:
+        return [{} for _ in oracle.facts]
+    layers = layers_of(oracle.scenario)
+    setups = [one.setup(layers) for one in oracle.facts]
+    modes = [one.mode(layers) for one in oracle.facts]
     return [
-        {"mode": one.mode.value, "listeners": one.setup.pre, "guards": one.setup.guards}
-        for one in oracle.facts
+        {"mode": mode.value, "listeners": setup.pre, "guards": setup.guards}
+        for mode, setup in zip(modes, setups, strict=True)
     ]
 
 
 def listeners_of(oracle: Oracle) -> Listeners:
     """Which listener of each waterfall is which, outermost first, for each call."""
-    return [{on: [hook.id for hook in hooks] for on, hooks in one.hooks.items()} for one in oracle.facts]
+    layers = layers_of(oracle.scenario)
+    return [
+        {on: layers.row(on, one.name, one.pos) for on in ("pre_execute", "execute", "post_execute", "result")}
+        for one in oracle.facts
+    ]
 
 
 def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Problem]:
-    judges = properties.judged(JUDGED)
+    judges = properties.judged(shown(oracle.scenario))
     ledger = properties.NOTHING
     label = disagreement.labels(oracle.scenario)
     listeners = listeners_of(oracle)
     for event in history_of(oracle, windows):
         one = as_spec(event, listeners)
-        if one is None:
+        if one is None or (event.get("ended") == "cancelled" and oracle.scenario.mode == "single"):
             continue
         for broken in properties.broken_by(ledger, one, judges):
             yield Problem(
@@ -115,10 +143,16 @@ def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Prob
             )
             return
         ledger = properties.enter(ledger, one)
+    if oracle.scenario.mode == "single" and _was_cancelled(windows):
+        return  # it answers nobody, so that nothing can be asked of its result (PY-3)
     broken_end = properties.settled(ledger)
     if broken_end is not None:
         text = f"{broken_end.prop}: {explain.explain_broken(broken_end, label)}"
         yield Problem("property", broken_end.clause, text)
+
+
+def _was_cancelled(windows: tuple[Window, ...]) -> bool:
+    return any(event.get("ended") == "cancelled" for window in windows for event in window.events)
 
 
 def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Problem]:

@@ -253,6 +253,45 @@ class ResultObserved(_CallEvent):
     digest: str | None = None
 
 
+class ResultReturned(_CallEvent):
+    """A call outside of any batch was answered."""
+
+    event: Literal["result.returned"]
+    outcome: Outcome
+    content_digest: str | None = None
+    contexts: list[str] = Field(default_factory=list)
+
+
+class RegistryChanged(_Event):
+    """A step of the schedule, or of a script, changed what stands in the layers; or it was refused.
+
+    `name` is what the change is about: the id of a definition, a number, a scope, a policy.
+    """
+
+    event: Literal["registry.changed"]
+    op: Literal[
+        "registered",
+        "removed",
+        "restricted",
+        "unrestricted",
+        "mode",
+        "policy",
+        "guarded",
+        "unguarded",
+        "hooked",
+        "unhooked",
+    ]
+    name: str
+    refused: str | None = None
+
+
+class TimeAdvanced(_Event):
+    """Virtual time moved."""
+
+    event: Literal["time.advanced"]
+    ms: NonNegativeInt
+
+
 class Noted(_Event):
     """A `note` of a script."""
 
@@ -299,6 +338,9 @@ _KNOWN = (
     ContentFinalized,
     ResultSettled,
     ResultObserved,
+    ResultReturned,
+    RegistryChanged,
+    TimeAdvanced,
     Noted,
 )
 NAMES: frozenset[str] = frozenset(model.model_fields["event"].annotation.__args__[0] for model in _KNOWN)  # type: ignore[union-attr]
@@ -339,6 +381,9 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[ContentFinalized, Tag("content.finalized")]
     | Annotated[ResultSettled, Tag("result.settled")]
     | Annotated[ResultObserved, Tag("result.observed")]
+    | Annotated[ResultReturned, Tag("result.returned")]
+    | Annotated[RegistryChanged, Tag("registry.changed")]
+    | Annotated[TimeAdvanced, Tag("time.advanced")]
     | Annotated[Noted, Tag("noted")]
     | Annotated[Unknown, Tag("unknown")],
     Discriminator(_tag),
