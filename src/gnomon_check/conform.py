@@ -19,7 +19,7 @@ from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Oracle
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import Scenario, inputs_of
+from gnomon_check.scenario import FieldReport, Scenario, inputs_of
 from gnomon_spec import properties
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
@@ -81,12 +81,12 @@ def follow(oracle: Oracle, windows: Iterable[Window]) -> Problem | None:
 def shown(scenario: Scenario) -> frozenset[str]:
     """What the harness shows of a scenario, and so what it can be judged by.
 
-    A call outside of any batch is not logged, and which calls may overlap is nothing to ask of it. Where
-    anything may change, it is not known beforehand what policies a call will meet.
+    A call outside of any batch is not logged, nor is its approval, and which calls may overlap is nothing
+    to ask of it. Where anything may change, it is not known beforehand what policies a call will meet.
     """
     kinds = JUDGED
     if scenario.mode == "single":
-        kinds -= {properties.LOGGED_CALLS, properties.MODES}
+        kinds -= {properties.LOGGED_CALLS, properties.MODES, properties.POLICY}
     if scenario.changes:
         kinds -= {properties.MODES, properties.POLICY, properties.CONTENT}
     return kinds
@@ -159,21 +159,42 @@ def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Prob
     report = scenario.report
     if report is None:
         return
-    events = [event for window in windows for event in window.events]
-    results = {one["pos"]: one for one in events if one["event"] == "result.logged"}
-    started = {one["pos"] for one in events if one["event"] == "body.started"}
+    events = [event for window in windows if window.step is not None for event in window.events]
+    results = {one["pos"]: one for one in events if one["event"] in ("result.logged", "result.returned")}
+    accepted = [(one["pos"], one["context"]) for one in events if one["event"] == "context.accepted"]
     for expected in report.results:
         result = results.get(expected.pos)
         code = None if result is None else result["outcome"]["code"] or "OK"
         if code != expected.code:
-            yield disagreement.report_differs(report.id, expected.pos, expected.code, code)
+            yield disagreement.report_differs(report.id, f"call {expected.pos + 1}", expected.code, code)
         elif result is not None and "value" in expected.model_fields_set:
             shown = digest(render_json({}, expected.value)[0]["text"])
             if code == "OK" and shown != result["content_digest"]:
                 yield disagreement.report_value(report.id, expected.pos)
+        if expected.contexts is not None:
+            there = (result or {}).get("contexts", [one for pos, one in accepted if pos == expected.pos])
+            if there != expected.contexts:
+                about = f"what call {expected.pos + 1} hands to the model"
+                yield disagreement.report_differs(report.id, about, expected.contexts, there)
+    started = {one["pos"] for one in events if one["event"] == "body.started"}
     for pos in report.bodies_started or []:
         if pos not in started:
             yield disagreement.report_body(report.id, pos, ran=False)
     for pos in report.bodies_never_started or []:
         if pos in started:
             yield disagreement.report_body(report.id, pos, ran=True)
+    yield from _by_report_of_the_whole(report, events)
+
+
+def _by_report_of_the_whole(report: FieldReport, events: list[Event]) -> Iterator[Problem]:
+    noted = [one["text"] for one in events if one["event"] == "noted"]
+    if report.noted is not None and noted != report.noted:
+        yield disagreement.report_differs(report.id, "what the scripts note", report.noted, noted)
+    ends = [one for one in events if one["event"] in ("batch.closed", "batch.failed")]
+    failed = any(one["event"] == "batch.failed" for one in ends)
+    if failed != report.fails:
+        words = {True: "failing", False: "returning"}
+        yield disagreement.report_differs(report.id, "the batch", words[report.fails], words[failed])
+    concluded = any(one.get("concluded") for one in ends)
+    if report.concluded is not None and concluded != report.concluded:
+        yield disagreement.report_differs(report.id, "ending the turn", report.concluded, concluded)

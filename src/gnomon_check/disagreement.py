@@ -88,10 +88,10 @@ def never_ends(oracle: Oracle, number: int) -> Problem:
     return Problem("specification", "SCD-10", text)
 
 
-def report_differs(report: str, pos: int, expected: str, seen: str | None) -> Problem:
-    """A result is not what the field report says it must be."""
+def report_differs(report: str, about: str, expected: object, seen: object) -> Problem:
+    """Something is not what the report says it must be."""
     got = "has no result" if seen is None else f"is {seen}"
-    return Problem("report", "", f"{report}: call {pos + 1} must be {expected}, and it {got}")
+    return Problem("report", "", f"{report}: {about} must be {expected}, and it {got}")
 
 
 def report_value(report: str, pos: int) -> Problem:

@@ -228,6 +228,11 @@ class Harness:
         return None if found is None else found[0]
 
     @property
+    def current_call(self) -> int:
+        """The call that the task at work belongs to, as far as its context variables tell."""
+        return max(_lately_logged.get(), 0)
+
+    @property
     def last_logged(self) -> int:
         """The call that was logged last."""
         return self._logged[-1] if self._logged else 0
@@ -285,8 +290,11 @@ class Harness:
     def change(self, change: Change) -> None:
         """Change what stands in the layers; that it was done, or refused, is an event."""
         following, refused = self._layers.changed(change)
-        # The harness keeps the ids of its own definitions; what of them is refused, it refuses itself.
-        if refused is None or isinstance(change, Register | Remove | Restrict | Lift | SetMode | SetPolicy):
+        # What is about its own definitions, or about a session that there is not, the harness refuses itself.
+        asked = isinstance(change, Register | Remove | Restrict | Lift | SetMode) or (
+            isinstance(change, SetPolicy) and self.scenario.mode == "batch"
+        )
+        if refused is None or asked:
             refused = self.controls.change(change)
         if refused is None:
             self._layers = following

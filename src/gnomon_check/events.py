@@ -238,6 +238,18 @@ class ContentFinalized(_CallEvent):
     nth: int = 1
 
 
+class ContentRendered(_CallEvent):
+    """A scripted render was called."""
+
+    event: Literal["content.rendered"]
+
+
+class ContentMeta(_CallEvent):
+    """A scripted presentationMeta was called."""
+
+    event: Literal["content.meta"]
+
+
 class ResultSettled(_CallEvent):
     """The caller's signal was looked at for the last time (informative, never compared)."""
 
@@ -336,6 +348,8 @@ _KNOWN = (
     ContextAccepted,
     ContentProjected,
     ContentFinalized,
+    ContentRendered,
+    ContentMeta,
     ResultSettled,
     ResultObserved,
     ResultReturned,
@@ -379,6 +393,8 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[ContextAccepted, Tag("context.accepted")]
     | Annotated[ContentProjected, Tag("content.projected")]
     | Annotated[ContentFinalized, Tag("content.finalized")]
+    | Annotated[ContentRendered, Tag("content.rendered")]
+    | Annotated[ContentMeta, Tag("content.meta")]
     | Annotated[ResultSettled, Tag("result.settled")]
     | Annotated[ResultObserved, Tag("result.observed")]
     | Annotated[ResultReturned, Tag("result.returned")]

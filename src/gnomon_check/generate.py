@@ -92,7 +92,7 @@ def schedules(draw: st.DrawFn, calls: int) -> list[dict[str, Any]]:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, max_calls: int = 5) -> Scenario:
+def scenarios(draw: st.DrawFn, max_calls: int = 5, min_calls: int = 0) -> Scenario:
     """A scenario of one batch, with everything that this version can say."""
     kinds = [draw(tools(name)) for name in ("red", "green", "blue")[: draw(st.integers(1, 3))]]
     names = [one["name"] for one in kinds] * 3 + ["nowhere"]
@@ -102,7 +102,7 @@ def scenarios(draw: st.DrawFn, max_calls: int = 5) -> Scenario:
             "name": draw(st.sampled_from(names)),
             "arguments": draw(st.sampled_from(_ARGUMENTS)),
         }
-        for pos in range(draw(st.integers(0, max_calls)))
+        for pos in range(draw(st.integers(min_calls, max_calls)))
     ]
     return Scenario.model_validate(
         {
@@ -193,7 +193,7 @@ def listeners(draw: st.DrawFn, number: int) -> dict[str, Any]:
     return {"id": f"hook{number}", "on": on, "prepend": draw(st.booleans()), "match": match, "script": script}
 
 
-_GUARD_ENDS: tuple[dict[str, Any], ...] = (
+GUARD_ENDS: tuple[dict[str, Any], ...] = (
     {"nothing": {}},
     {"nothing": {}},
     {"nothing": {}},
@@ -213,9 +213,10 @@ _CHANGES: tuple[dict[str, Any], ...] = (
 
 
 @st.composite
-def policed(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
+def policed(draw: st.DrawFn, max_calls: int = 3, min_calls: int = 0) -> Scenario:
     """A scenario of one batch with listeners, guards, an approval, and projections of content."""
-    plain = draw(scenarios(max_calls=max_calls)).model_dump(by_alias=True, exclude_unset=True)
+    base = draw(scenarios(max_calls=max_calls, min_calls=min_calls))
+    plain = base.model_dump(by_alias=True, exclude_unset=True)
     count = len(plain["batches"][0]["calls"])
     for one in plain["tools"]:
         body = one["body"]
@@ -225,14 +226,16 @@ def policed(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
             body.insert(0, {"conclude": {}})
         if draw(st.integers(0, 3)) == 0:
             one["output"] = {"schema": {"type": draw(st.sampled_from(("string", "integer")))}}
-        for field in ("project", "finalize"):
+        for field in ("project", "finalize", "presentation_meta"):
             if draw(st.integers(0, 3)) == 0:
                 one[field] = [draw(st.sampled_from(_CHANGES))]
+        if draw(st.integers(0, 5)) == 0:
+            one["render"] = [{"note": {"text": "rendered"}}, draw(st.sampled_from(_CHANGES))]
     hooks = [draw(listeners(number)) for number in range(draw(st.integers(0, 3)))]
     if draw(st.booleans()):
         hooks.append({"id": "seen", "on": "result", "script": []})
     guards = [
-        {"id": f"guard{number}", "script": [draw(st.sampled_from(_GUARD_ENDS))]}
+        {"id": f"guard{number}", "script": [draw(st.sampled_from(GUARD_ENDS))]}
         for number in range(draw(st.integers(0, 2)))
     ]
     answers = ("allowed-once", "allowed-once", "rejected", "cancelled", "unavailable", "yes")
@@ -249,128 +252,3 @@ def policed(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
         plain["caller"] = None
     plain.update(hooks=hooks, guards=guards)
     return Scenario.model_validate(plain)
-
-
-# -- what changes -------------------------------------------------------------------------------
-
-_SCOPES: tuple[list[dict[str, Any]], ...] = (
-    [],
-    [{"name": "preset"}, {"name": "agent", "parent": "preset"}],
-    [{"name": "preset", "mode": "both"}, {"name": "agent", "parent": "preset"}, {"name": "other"}],
-)
-_CHANGES_OF_LAYERS: tuple[dict[str, Any], ...] = (
-    {"register": {"tool": "red-2"}},
-    {"register": {"tool": "red-2"}},
-    {"register": {"tool": "red-3"}},
-    {"remove": {"registration": "red@1"}},
-    {"remove": {"registration": "red@2"}},
-    {"remove": {"registration": "green@1"}},
-    {"restrict": {"scope": "agent", "allow": ["red"]}},
-    {"restrict": {"scope": "agent", "deny": ["red", "green"]}},
-    {"restrict": {"scope": "agent"}},
-    {"restrict": {"scope": None, "deny": ["red"]}},
-    {"restrict": {"scope": "agent", "allow": ["run_code"]}},
-    {"lift": {"restriction": "agent@1"}},
-    {"lift": {"restriction": "agent@2"}},
-    {"set_mode": {"scope": "agent", "mode": "ptc"}},
-    {"set_mode": {"scope": "agent", "mode": "both"}},
-    {"set_mode": {"scope": "agent", "mode": None}},
-    {"set_policy": {"policy": "never"}},
-    {"set_policy": {"policy": "ask"}},
-    {"set_policy": {"policy": "always"}},
-    {"add_guard": {"guard": "late-guard"}},
-    {"drop_guard": {"guard": "late-guard"}},
-    {"drop_guard": {"guard": "guard0"}},
-    {"add_hook": {"hook": "late-hook"}},
-    {"drop_hook": {"hook": "late-hook"}},
-    {"drop_hook": {"hook": "hook0"}},
-    {"add_hook": {"hook": "hook0"}},
-)
-_ANSWERS: tuple[list[dict[str, Any]], ...] = (
-    [{"answer": {"outcome": "allowed-once"}}],
-    [{"answer": {"outcome": "rejected"}}],
-    [{"answer": {"outcome": "yes"}}],
-    [{"next": {}}, {"pass": {}}],
-    [{"pass": {}}],
-    [{"next": {}}, {"answer": {"outcome": "allowed-once"}}],
-    [{"next": {}}, {"next": {}}, {"pass": {}}],
-    [{"raise": {}}],
-    [{"await_abort": {}}],
-)
-_TIMEOUTS = (None, None, 5, 10)
-
-
-@st.composite
-def answerers(draw: st.DrawFn, number: int, scopes: Sequence[str | None]) -> dict[str, Any]:
-    """Somebody who answers approvals, at once or after a gate."""
-    script = list(draw(st.sampled_from(_ANSWERS)))
-    if draw(st.booleans()):
-        script.insert(0, {"gate": {"name": f"answer{number}:$call"}})
-    return {
-        "id": f"answerer{number}",
-        "scope": draw(st.sampled_from(scopes)),
-        "prepend": draw(st.booleans()),
-        "script": script,
-    }
-
-
-@st.composite
-def living(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
-    """A scenario with policies in which everything may change while it runs, and time goes on."""
-    plain = draw(policed(max_calls=max_calls)).model_dump(by_alias=True, exclude_unset=True)
-    count = len(plain["batches"][0]["calls"])
-    plain["scopes"] = draw(st.sampled_from(_SCOPES))
-    named = [one["name"] for one in plain["scopes"]] or (
-        [] if plain.get("caller", "agent") is None else ["agent"]
-    )
-    scopes: list[str | None] = [None, None, *named]
-    for one in (*plain["tools"], *plain["hooks"], *plain["guards"]):
-        one["scope"] = draw(st.sampled_from(scopes))
-    for one in plain["tools"]:
-        one["timeout_ms"] = draw(st.sampled_from(_TIMEOUTS))
-        if draw(st.integers(0, 3)) == 0:
-            one["body"].insert(draw(st.integers(0, len(one["body"]) - 1)), {"sleep": {"ms": 7}})
-    spare = draw(tools("red"))
-    plain["tools"] += [
-        {**spare, "id": "red-2", "later": True, "scope": draw(st.sampled_from(scopes))},
-        {**draw(tools("red")), "id": "red-3", "later": True, "timeout_ms": 5},
-    ]
-    plain["guards"].append(
-        {"id": "late-guard", "later": True, "script": [draw(st.sampled_from(_GUARD_ENDS))]}
-    )
-    plain["hooks"].append({**draw(listeners(9)), "id": "late-hook", "later": True})
-    if plain.get("approval") and draw(st.booleans()):
-        plain["approval"]["answerers"] = [
-            draw(answerers(number, scopes)) for number in range(draw(st.integers(1, 2)))
-        ]
-    _change_from_inside(draw, plain)
-    _change_from_outside(draw, plain, count)
-    if count == 1 and draw(st.booleans()):
-        plain["mode"] = "single"
-    return Scenario.model_validate(plain)
-
-
-def _change_from_inside(draw: st.DrawFn, plain: dict[str, Any]) -> None:
-    answering = plain.get("approval", {}).get("answerers", [])
-    scripts_there = [
-        *(one["body"] for one in plain["tools"]),
-        *(one["script"] for one in (*plain["hooks"], *plain["guards"], *answering)),
-        *(one[field] for one in plain["tools"] for field in ("project", "finalize") if one.get(field)),
-    ]
-    aborts = [{"abort": {"signal": f"own{number}"}} for number in (0, 1, 9)]
-    for _ in range(draw(st.integers(0, 3))):
-        script = draw(st.sampled_from(scripts_there))
-        step = draw(st.sampled_from((*_CHANGES_OF_LAYERS, *aborts)))
-        script.insert(draw(st.integers(0, max(len(script) - 1, 0))), step)
-
-
-def _change_from_outside(draw: st.DrawFn, plain: dict[str, Any], count: int) -> None:
-    steps: list[dict[str, Any]] = [
-        *_CHANGES_OF_LAYERS,
-        *({"advance": {"ms": ms}} for ms in (5, 5, 7, 10)),
-        *({"abort": {"signal": f"own{number}"}} for number in (0, 1, 9)),
-        *({"release": {"gate": f"answer{number}:{pos}"}} for number in (0, 1) for pos in range(count)),
-    ]
-    for _ in range(draw(st.integers(0, 8))):
-        place = draw(st.integers(0, len(plain["schedule"])))
-        plain["schedule"].insert(place, draw(st.sampled_from(steps)))

@@ -194,6 +194,8 @@ def _carried_out(layers: Layers, change: Change) -> Layers:
             assert mode is not None
             return replace(layers, registry=chapter.set_mode(registry, scope, Presentation(mode)).state)
         case SetPolicy(policy=policy):
+            if layers.scenario.mode == "single":
+                raise _Refused("a call outside of any session has nowhere to log it")
             if policy not in POLICIES:
                 raise _Refused(f"there is no policy {policy!r}")  # APP-9
             return replace(layers, policy=policy)

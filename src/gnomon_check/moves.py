@@ -312,8 +312,13 @@ class Moves(Policies):
             case EndReturned(value, is_nonce):
                 given = realised(value_of(value, pos))
                 fits = decisions.fits_schema(tool.output.schema_, given)
-                end: dispatch.BodyEnd = dispatch.Returned(nonce_of(pos) if is_nonce else None, fits)
-                yield self._body_ends(world, pos, end, How.RETURNED)
+                seen, following, rendered = self.rendered(world, pos) if fits else ((), world, False)
+                # A nonce shows only where the value is rendered as it is.
+                nonce = nonce_of(pos) if is_nonce and tool.render is None else None
+                end: dispatch.BodyEnd = dispatch.Returned(nonce, fits and rendered)
+                ended = self._body_ends(following, pos, end, How.RETURNED)
+                settled, *others = ended.keys  # it is rendered once the body has settled (OUT-2)
+                yield replace(ended, keys=(settled, *seen, *others))
             case EndRaised(what) if what.kind == "cancelled":
                 asked = cancels and signals.signal_aborted(execution)
                 yield self._body_ends(world, pos, dispatch.Cancelled(asked), How.CANCELLED)

@@ -5,6 +5,7 @@ The machine of a call says what comes next in it, the scripts what listeners, ap
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
@@ -42,11 +43,15 @@ from gnomon_spec.vocabulary import (
     Allow,
     Answer,
     Approval,
+    AuthoredSuccess,
     Change,
     Decision,
+    ExecuteDecision,
     Failed,
     Malformed,
     Outcome,
+    PostDecision,
+    PreDecision,
     Stage,
     Verdict,
 )
@@ -102,16 +107,52 @@ class Policies(Journeys):
                 yield self.journey(after, pos, journey.RestoresSignal(number, found))
             case EndPassed() | EndDecided() | EndAuthored() | EndRaised():
                 decision = self._decision(world, pos, which, effect, standing.heard)
-                ended = world.with_frame(place, None)
-                match execution.stage:
-                    case Stage.PRE:
-                        yield self.journey(ended, pos, journey.PreDecides(number, decision))  # type: ignore[arg-type]
-                    case Stage.POST:
-                        yield self.journey(ended, pos, journey.PostDecides(number, decision))  # type: ignore[arg-type]
-                    case _:
-                        yield self.journey(ended, pos, journey.WrapperDecides(number, decision))  # type: ignore[arg-type]
+                yield self._decides(world.with_frame(place, None), pos, number, decision)
             case _:
                 yield from self.common(world, pos, place, effect)
+
+    def _decides(self, world: World, pos: int, number: int, decision: Decision) -> Move:
+        """Let a listener end. A value that counts as the call's own is rendered like the body's."""
+        execution = world.call(pos)
+        outcome = execution.outcome
+        seen: tuple[Key, ...] = ()
+        match execution.stage, decision:
+            case Stage.EXECUTE, AuthoredSuccess(fits=True, gone=False):
+                seen, world, rendered = self.rendered(world, pos)  # DSP-10
+                decision = replace(decision, fits=rendered)
+            case Stage.POST, Accept(content=None, value=str(), fits=True, gone=False) if (
+                len(execution.frames) == 1 and outcome is not None and not outcome.is_error
+            ):
+                seen, world, rendered = self.rendered(world, pos)  # PST-4
+                decision = replace(decision, fits=rendered)
+        decides: journey.Move
+        match execution.stage:
+            case Stage.PRE:
+                decides = journey.PreDecides(number, cast("PreDecision", decision))
+            case Stage.POST:
+                decides = journey.PostDecides(number, cast("PostDecision", decision))
+            case _:
+                decides = journey.WrapperDecides(number, cast("ExecuteDecision", decision))
+        decided = self.journey(world, pos, decides)
+        first, *others = decided.keys
+        return replace(decided, keys=(first, *seen, *others))
+
+    def rendered(self, world: World, pos: int) -> tuple[tuple[Key, ...], World, bool]:
+        """Let the tool render a value: what is seen of it, and whether it did so (OUT-2, OUT-3)."""
+        running = world.call(pos).stage is Stage.BODY
+        tool = self.running(world, pos) if running else world.layers.callable(self.facts[pos].name)
+        assert tool is not None, "a value that fits has a tool"
+        keys: tuple[Key, ...] = ()
+        for event, script in (("content.rendered", tool.render), ("content.meta", tool.presentation_meta)):
+            if script is None:
+                continue
+            effects, end = sync_effects(script, pos, ANSWERS_NOTHING)
+            wanted, world = self.wants(world, pos, effects)
+            keys = (*keys, (event, pos, ()), *wanted)
+            content = isinstance(end, EndReturned) and decisions.is_content(end.value)
+            if not (content if script is tool.render else isinstance(end, EndReturned | EndNothing)):
+                return keys, world, False
+        return keys, world, True
 
     def _decision(self, world: World, pos: int, which: str, effect: End, heard: Answer | None) -> Decision:
         tool = world.layers.callable(self.facts[pos].name)  # DSP-10, PST-4: what is visible now
@@ -128,6 +169,9 @@ class Policies(Journeys):
                 return decisions.pre_decision(decision)
             case EndAuthored(result, contexts) if which == "execute":
                 return decisions.authored(result, contexts, fits, gone=tool is None)
+            case EndPassed() if isinstance(heard, Accept) and heard.value is not None:
+                # What counts is the tool that is visible when the whole waterfall has decided.
+                return replace(heard, fits=fits(json.loads(heard.value)), gone=tool is None)
             case EndPassed() if heard is not None:
                 return heard
             case EndPassed() if which == "pre_execute":

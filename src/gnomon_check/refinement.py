@@ -42,6 +42,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "context.accepted": ("context",),
     "content.projected": (),
     "content.finalized": (),
+    "content.rendered": (),
+    "content.meta": (),
     "result.observed": ("observer", "outcome.ok", "outcome.code"),
     "result.returned": ("outcome.ok", "outcome.code", "outcome.nonce", "contexts"),
     "registry.changed": ("op", "name", "refused"),
@@ -89,7 +91,7 @@ def key_of_spec(one: SpecEvent) -> Key:
     return (str(one.name), one.pos, detail)
 
 
-_RESULT = {"result.returned": EventName.RESULT_LOGGED}
+_AS_IN_A_BATCH = {"result.returned": EventName.RESULT_LOGGED}
 """The result of a call outside of any batch is judged like one that is logged."""
 
 
@@ -100,7 +102,7 @@ def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | Non
     events of policies are not read.
     """
     try:
-        name = EventName(_RESULT.get(event["event"], event["event"]))
+        name = _AS_IN_A_BATCH.get(event["event"]) or EventName(event["event"])
     except ValueError:
         return None
     if event.get("waterfall") == "approval":

@@ -91,6 +91,9 @@ class ScenarioTool(Strict):
     timeout_ms: PositiveInt | None = None
     interrupt: Literal["signal", "cancel"] = "signal"
     body: list[BodyStep] = Field(default_factory=list)
+    render: list[SyncStep] | None = None
+    """Without it the value is rendered as its JSON text."""
+    presentation_meta: list[SyncStep] | None = None
     project: list[SyncStep] | None = None
     finalize: list[SyncStep] | None = None
 
@@ -283,10 +286,12 @@ class ReportedResult(Strict):
     pos: int
     code: str
     value: Any = None
+    contexts: list[str] | None = None
+    """The contexts that are accepted with it, in order, where the report says."""
 
 
 class FieldReport(Strict):
-    """A failure that people reported in public, and what its report says must come out instead.
+    """A failure that people reported in public, or a case worked out by hand, and what must come out.
 
     It is an assertion of its own, beside what the specification computes.
     """
@@ -297,6 +302,11 @@ class FieldReport(Strict):
     results: list[ReportedResult]
     bodies_started: list[int] | None = None
     bodies_never_started: list[int] | None = None
+    noted: list[str] | None = None
+    """Everything that scripts note, in order, where the report says."""
+    concluded: bool | None = None
+    fails: bool = False
+    """The batch itself fails, and raises."""
 
 
 class Scenario(Strict):

@@ -217,7 +217,7 @@ def _tool(one: ScenarioTool, harness: Harness) -> Tool:
         name=one.name,
         description=f"the scripted tool {one.name}",
         parameters=one.parameters,
-        output=Output(schema=one.output.schema_),
+        output=_output(one, harness),
         run=run,
         parallel=_classifier(one.parallel),
         timeout=None if one.timeout_ms is None else one.timeout_ms / 1000,
@@ -225,6 +225,29 @@ def _tool(one: ScenarioTool, harness: Harness) -> Tool:
         project_content=_change(one.project, "content.projected", harness),
         finalize_content=_change(one.finalize, "content.finalized", harness),
     )
+
+
+def _output(one: ScenarioTool, harness: Harness) -> Output:
+    render, meta = one.render, one.presentation_meta
+    given: dict[str, Any] = {}
+    if render is not None:
+        given["render"] = lambda arguments, value: _played(render, "content.rendered", harness)
+    if meta is not None:
+        given["meta"] = lambda arguments, value: _played(meta, "content.meta", harness)
+    return Output(schema=one.output.schema_, **given)
+
+
+def _played(script: Sequence[Step], event: str, harness: Harness) -> object:
+    """Play what is called with no execution to tell the call by: the call whose task is at work."""
+    pos = harness.current_call
+    harness.emit(event, pos=pos)
+    match play_sync(script, pos, harness):
+        case EndReturned(value, _):
+            return value_of(value, pos)
+        case EndNothing():
+            return None
+        case _:
+            raise ScriptedError("it failed")
 
 
 def _classifier(declared: Classifier | None) -> Any:
@@ -341,7 +364,7 @@ class _Waiting:
         self._harness = harness
 
     async def ask(self, request: Any) -> Any:
-        pos = self._harness.last_logged
+        pos = self._harness.current_call
         gate = f"approval:{pos}"
         await self._harness.wait(Blocked(gate=gate), self._harness.gate(gate), keep_for=None)
         return self._harness.approvals.get(pos, "unavailable")
@@ -351,7 +374,7 @@ def _answerer(answerer: Answerer, harness: Harness) -> Callable[..., Any]:
     """Answers by the script of a scenario."""
 
     async def ask(request: Any, following: Any) -> Any:
-        pos = harness.last_logged
+        pos = harness.current_call  # one whose request was withdrawn may go on while others are asked
         stage = AnswererStage(harness, pos, _NeverAborts(), following=following)
         return await play_answerer(answerer.script, pos, answerer.id, stage)
 
