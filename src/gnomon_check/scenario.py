@@ -446,9 +446,12 @@ def load_file(path: Path) -> Scenario:
     return load(text, str(path))
 
 
-def shipped() -> Iterator[Scenario]:
-    """The scenarios that come with the kit, in the order of their ids."""
-    folder = Path(__file__).parent / "scenarios"
+def shipped(kind: str = "") -> Iterator[Scenario]:
+    """The scenarios that come with the kit, in the order of their ids; all, or those of one kind.
+
+    The kinds are folders: `field-reports`, and `edge-outcomes`, which were worked out by hand.
+    """
+    folder = Path(__file__).parent / "scenarios" / kind
     for path in sorted(folder.rglob("*.json"), key=_natural):
         yield load_file(path)
 
