@@ -175,7 +175,7 @@ class _SingleRun:
         try:
             answer = await self._pipeline.prepare(self._call, crew)
             if isinstance(answer, ToDispatch):
-                answer = await self._pipeline.dispatch(self._call)
+                answer = await self._pipeline.dispatch(self._call, crew)
             self.result = await self._pipeline.finalize(self._call, answer)
         except BaseException as error:
             self.failure = error
