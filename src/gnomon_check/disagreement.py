@@ -157,7 +157,11 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
         refused = _refused_in(oracle, world, key)
         if refused is not None:
             return refused
-    return Refused("SCD-11", "nothing of the kind can happen there")
+    name, pos, _ = key
+    if pos is None:
+        return Refused("SCD-11", "nothing of the kind can happen there")
+    identifier, reason = _OUT_OF_PLACE.get(name, ("DSP-6", "its script does nothing of the kind there"))
+    return Refused(identifier, f"call {pos} is elsewhere, and {reason}")
 
 
 def _awaits(world: World, key: Key) -> bool:
@@ -195,8 +199,27 @@ def _refused_in(oracle: Oracle, world: World, key: Key) -> Refused | None:
         case "body.started":
             return refuse_body(batch, pos) or _instead_of_body(oracle, world, pos)
         case _:
-            return Refused("DSP-6", "the script of that body does nothing of the kind there")
+            return None
 
+
+_OUT_OF_PLACE = {
+    "policy.entered": ("PRE-1", "that listener is not reached there"),
+    "policy.delegated": ("PRE-7", "that listener is not running, or waits for its next()"),
+    "policy.resumed": ("PRE-7", "that listener does not wait for its next()"),
+    "policy.decided": ("PRE-1", "that listener does not end there"),
+    "guard.answered": ("GRD-1", "its guards are not asked there"),
+    "approval.asked": ("APP-6", "nobody is asked there"),
+    "approval.decided": ("APP-6", "no request is open, or it is not decided there"),
+    "content.projected": ("PST-1", "its content is not projected there"),
+    "content.finalized": ("FIN-2", "its content is not finalized there"),
+    "content.rendered": ("OUT-2", "nothing of it is rendered there"),
+    "content.meta": ("OUT-3", "nothing of it is presented there"),
+    "result.observed": ("FIN-3", "its result is not told there"),
+    "result.returned": ("FIN-3", "it is not answered there"),
+    "context.accepted": ("SCD-6", "no context of it is accepted there"),
+    "context.deferred": ("DSP-15", "its body hands nothing over there"),
+}
+"""What an event is refused by that no step of its call brings, where nothing says more."""
 
 _INSTEAD = {
     Code.UNKNOWN_TOOL: ("DSP-4", "there is no tool of that name"),
@@ -221,6 +244,7 @@ _CLAUSE_OF_CODE: dict[str, str] = {
     Code.UNKNOWN_TOOL: "DSP-4",
     Code.INVALID_ARGS: "DSP-8",
     Code.INVALID_TOOL_OUTPUT: "OUT-1",
+    Code.TOOL_TIMEOUT: "TMO-2",
     Code.TOOL_ERROR: "DSP-7",
     Code.DENIED: "PRE-4",
     Code.POLICY_ERROR: "PRE-2",
@@ -242,13 +266,24 @@ _CLAUSE_OF_EVENT = {
 _ABORTS = (Code.ABORTED, Code.ABORTED_BEFORE_DISPATCH)
 
 
+def _clause_of_code(seen: object, right: object) -> str:
+    """The clause by which a result has another code than it has."""
+    if Code.TOOL_TIMEOUT in (seen, right):
+        return "TMO-2"
+    if seen in _ABORTS:
+        return "CAN-2" if right in _ABORTS else "CAN-1" if right is None else "CAN-7"
+    return _CLAUSE_OF_CODE.get(str(right), "DSP-7")
+
+
 def _clause_of_detail(seen: Key, allowed: Key) -> str:
     """The clause by which an event has to say something else than it does."""
     match seen, allowed:
-        case ("result.logged", _, (_, code, _)), ("result.logged", _, (_, right, _)):
-            if code in _ABORTS:
-                return "CAN-2" if right in _ABORTS or right is None else "CAN-7"
-            return _CLAUSE_OF_CODE.get(str(right), "DSP-7")
+        case (("result.logged" | "result.returned"), _, (_, code, *_)), (_, _, (_, right, *_)):
+            return _clause_of_code(code, right)
+        case ("result.observed", _, (_, _, code)), (_, _, (_, _, right)):
+            return _clause_of_code(code, right)
+        case ("policy.resumed", _, ("execute", _, _, code)), (_, _, ("execute", _, _, right)):
+            return _clause_of_code(code, None if right == "OK" else right)
         case ("batch.closed", _, (ended, _)), ("batch.closed", _, (right, _)) if ended != right:
             return "PY-3"
         case (name, _, _), _:
@@ -310,8 +345,22 @@ class _Words:
                 return str(code)
             case ("body.settled", (_, how)):
                 return str(how)
-            case ("batch.closed", (ended,)):
-                return str(ended)
+            case ("batch.closed", (ended, concluded)):
+                return f"{ended}, ending the turn" if concluded else str(ended)
+            case ("result.observed" | "result.returned", (*_, True, None)):
+                return "a success"
+            case ("result.observed", (_, False, code)) | ("result.returned", (False, code, *_)):
+                return str(code)
+            case ("policy.resumed" | "policy.decided", (waterfall, listener, *_, said)):
+                return f"{said} ({waterfall}, {listener})"
+            case ("policy.entered" | "policy.delegated", (waterfall, listener, *_)):
+                return f"{listener} ({waterfall})"
+            case ("guard.answered", (guard, answer)):
+                return f"{answer} ({guard})"
+            case ("approval.decided" | "context.accepted" | "context.deferred" | "signal.aborted", (what,)):
+                return str(what)
+            case ("registry.changed", (op, about, refused)):
+                return f"{op} {about}, refused" if refused else f"{op} {about}"
             case ("noted", (text,)):
                 return repr(text)
             case _:

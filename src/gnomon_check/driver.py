@@ -393,6 +393,8 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
 async def _window(harness: Harness, step: ScheduleStep | None) -> Window:
     echoes = harness.take_events()
     await quiesce()
+    while harness.clock.pass_on():
+        await quiesce()
     return Window(step, echoes, harness.take_events(), harness.blocked(), harness.over)
 
 

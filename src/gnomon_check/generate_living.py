@@ -129,6 +129,10 @@ def _with_signals(draw: st.DrawFn, plain: Plain) -> None:
         if draw(st.integers(0, 2)) == 0:
             script.insert(draw(st.integers(0, 3)), {"next": {}})
         plain["hooks"].append({"id": f"signal{number}", "on": "execute", "script": script})
+    for one in plain["tools"]:
+        if draw(st.booleans()):
+            one["interrupt"] = "signal"
+            _insert(draw, one["body"], {"await_abort": {}})
     names = [f"own{number}{more}" for number in range(2) for more in ("", ":0", ":1")]
     for _ in range(draw(st.integers(1, 3))):
         _insert(draw, plain["schedule"], {"abort": {"signal": draw(st.sampled_from(names))}}, last=True)

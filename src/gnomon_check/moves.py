@@ -66,7 +66,22 @@ class Moves(Policies):
     """What may happen next, in a scenario."""
 
     def of(self, world: World) -> Iterator[Move]:
-        """Everything that may happen next in a world."""
+        """Everything that may happen next in a world; where nothing else may, time goes on."""
+        still = True
+        for move in self._without_time(world):
+            still = False
+            yield move
+        if still and world.now < world.until:
+            yield Move((), replace(world, now=min(self._moments(world), default=world.until)))
+
+    def _moments(self, world: World) -> Iterator[int]:
+        """When something is to happen, as far as time goes on."""
+        wakes = (frame.wakes for _, frame in world.frames if frame.wakes is not None)
+        for moment in (*wakes, *(deadline for _, deadline in world.deadlines)):
+            if world.now < moment <= world.until:
+                yield moment
+
+    def _without_time(self, world: World) -> Iterator[Move]:
         batch = world.batch
         if world.due:
             yield Move(world.due[:1], replace(world, due=world.due[1:]))

@@ -69,7 +69,7 @@ class Oracle:
             case AbortInputStep():
                 return replace(aborted(world), signalled=True)
             case AdvanceStep(advance=advance):
-                return replace(world, now=world.now + advance.ms)
+                return replace(world, until=world.until + advance.ms)
             case CancelStep():
                 # When the cancellation reaches the waiting task is free: until then bodies may go on.
                 return world if self.idle(world) else replace(world, cancelled=True, landing=True)

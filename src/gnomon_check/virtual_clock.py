@@ -10,6 +10,7 @@ class VirtualClock:
 
     def __init__(self) -> None:
         self.ms = 0
+        self._until = 0
         self._alarms: list[tuple[int, anyio.Event]] = []
         self._over = False
 
@@ -31,12 +32,21 @@ class VirtualClock:
         return event
 
     def advance(self, ms: int) -> None:
-        """Let time go on; alarms go off in the order of their times."""
-        self.ms += ms
-        due = sorted((one for one in self._alarms if one[0] <= self.ms), key=lambda one: one[0])
+        """Let time go on by so much; it does so from alarm to alarm (`pass_on`)."""
+        self._until += ms
+
+    def pass_on(self) -> bool:
+        """Go on to the time of the next alarm, and set it off; False where time has come as far as it may.
+
+        Whoever drives the clock lets everything run that an alarm has woken before time passes on.
+        """
+        following = min((moment for moment, _ in self._alarms), default=self._until + 1)
+        self.ms = min(following, self._until)
+        due = [event for moment, event in self._alarms if moment <= self.ms]
         self._alarms = [one for one in self._alarms if one[0] > self.ms]
-        for _, event in due:
+        for event in due:
             event.set()
+        return bool(due)
 
     def finish(self) -> None:
         """Let every alarm go off, and those to come at once."""

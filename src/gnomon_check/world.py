@@ -66,6 +66,8 @@ class World:
     signals_made: int = 0
     now: int = 0
     """Virtual time, in milliseconds."""
+    until: int = 0
+    """How far it goes on, from one moment to the next, once nothing else can happen."""
     deadlines: tuple[tuple[int, int], ...] = ()
     """When the deadline of a call passes, where one runs."""
     aborted: bool = False

@@ -34,9 +34,7 @@ def test_every_property_holds_and_the_numbers_are_what_was_pinned(name: str) -> 
 @pytest.fixture(scope="module")
 def found() -> CallExploration:
     """Everything around a call, but for contexts and signals."""
-    return explore_call(
-        Setup(pre=2, guards=2, wrappers=2, post=2, finalizer=True, timeout=0), around=PLAIN
-    )
+    return explore_call(Setup(pre=2, guards=2, wrappers=2, post=2, finalizer=True, timeout=0), around=PLAIN)
 
 
 def test_every_stage_is_reached_and_every_code_comes_out(found: CallExploration) -> None:
