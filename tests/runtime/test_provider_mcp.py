@@ -335,7 +335,7 @@ def test_a_runtime_calls_another_through_a_session_of_the_sdk(backend: str, mode
                 return await near.run_batch(calls)
 
     batch: BatchResult = on(backend, main)
-    shown, failed, unfit, hinted = batch.results
+    shown, failed, _, hinted = batch.results
     assert shown.content == [
         {"type": "text", "text": "one"},
         PICTURE,
