@@ -109,7 +109,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-TEXTS = st.text(st.characters(codec=None, categories=None), max_size=12)
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=12)
 """Text of any code points, lone surrogates among them."""
 
 VALUES = st.recursive(
@@ -131,7 +131,9 @@ BLOCKS = st.lists(
             {"type": "image", "url": "http://example.com/a.png", "mimeType": "image/png"},
             {"type": "image", "data": PIXEL, "mimeType": "image/svg+xml"},
             {"type": "image"},
-            {"type": "image", "data": 1, "mimeType": None},
+            {"type": "image", "data": 1, "mimeType": "image/png"},
+            {"type": "image", "data": PIXEL, "mimeType": ""},
+            {"type": "image", "url": None},
             {"type": "text"},
             {"type": "text", "text": 5},
             {"type": "json"},

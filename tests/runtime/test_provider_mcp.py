@@ -159,6 +159,13 @@ def test_a_hint_makes_no_tool_parallel_unless_one_says_so() -> None:
     assert [tool.parallel for tool in made(parallel=True)] == [True] * len(ANSWERS)
     assert [tool.parallel for tool in made(parallel=mcp.reads_only)] == [name != "say" for name in ANSWERS]
     assert [tool.parallel for tool in made(parallel=lambda tool: "yes")] == [False] * len(ANSWERS)
+    sdks = mcp_types.ListToolsResult.model_validate({"tools": listing()})
+
+    def asked(tool: dict[str, Any]) -> bool:
+        return tool["annotations"]["readOnlyHint"] is True and tool["inputSchema"] is not None
+
+    from_sdk = mcp.tools_of(sdks, canned, parallel=asked)
+    assert [tool.parallel for tool in from_sdk] == [name != "say" for name in ANSWERS]
     assert not mcp.reads_only({"name": "f"})
     assert not mcp.reads_only({"name": "f", "annotations": {"readOnlyHint": None}})
 

@@ -35,6 +35,9 @@ from gnomon import BatchResult, Result, ToolCall
 from gnomon.providers import MessageError, openai_chat
 
 
+ONE = {"type": "text", "text": "one"}
+
+
 def called(identity: str, name: str, arguments: str) -> dict[str, Any]:
     return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}
 
@@ -122,6 +125,13 @@ def test_pictures_follow_all_results_and_contexts_follow_the_pictures() -> None:
     first, *_, context = openai_chat.result_messages(calls, batch, images=False)
     assert first["content"] == "a view\n[image content]"
     assert context["content"] == [{"type": "text", "text": "[image content]"}]
+
+
+def test_contexts_of_single_results_follow_all_of_them() -> None:
+    calls = [ToolCall("a", "f"), ToolCall("b", "f")]
+    results = [result_of(ONE, contexts=[[ONE]]), result_of(ONE, ok=False, contexts=[[ONE], []])]
+    messages = openai_chat.result_messages(calls, results)
+    assert [one["role"] for one in messages] == ["tool", "tool", "user", "user"]
 
 
 def test_what_is_no_function_call_is_left_alone() -> None:
