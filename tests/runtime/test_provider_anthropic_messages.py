@@ -113,10 +113,12 @@ def test_an_input_is_written_with_its_numbers_and_code_points_as_they_are() -> N
 
 def test_an_input_of_any_depth_is_written_and_the_runtime_says_what_is_wrong() -> None:
     deep: list[Any] = []
-    for _ in range(50_000):
+    for _ in range(5_000):
         deep = [deep]
-    [call] = anthropic_messages.announced_calls({"content": [called("a", "echo", {"x": deep})]})
-    assert call.arguments == '{"x":' + "[" * 50_001 + "]" * 50_001 + "}"
+    [call] = anthropic_messages.announced_calls(
+        {"role": "assistant", "content": [called("a", "echo", {"x": deep})]}
+    )
+    assert call.arguments == '{"x":' + "[" * 5_001 + "]" * 5_001 + "}"
     [result] = run("asyncio", [call]).results
     assert not result.ok
     assert result.error.code == "INVALID_ARGS"
@@ -173,12 +175,18 @@ def test_what_runs_at_the_provider_is_left_alone() -> None:
     assert len(answer.content) == 3
     assert anthropic_messages.announced_calls(answer) == [ToolCall("a", "echo", "{}")]
     assert anthropic_messages.announced_calls({"role": "assistant", "content": "done"}) == []
-    assert anthropic_messages.announced_calls({"content": [{"type": "not_known_yet"}]}) == []
+    assert (
+        anthropic_messages.announced_calls({"role": "assistant", "content": [{"type": "not_known_yet"}]})
+        == []
+    )
 
 
 def test_a_missing_input_is_empty_text() -> None:
     assert anthropic_messages.announced_calls(
-        {"content": [{"type": "tool_use", "id": "a", "name": "f"}, called("b", "f", None)]}
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "f"}, called("b", "f", None)],
+        }
     ) == [ToolCall("a", "f", ""), ToolCall("b", "f", "")]
 
 
@@ -191,6 +199,7 @@ OWN["own"] = [OWN]
     [
         ([], "the message: it is a list"),
         ({"role": "user", "content": []}, "only a message of role 'assistant' announces calls"),
+        ({"role": None, "type": "content_block_stop"}, "the message: it has no `role`"),
         ({"content": {}}, "the message: `content` is an object, not a list"),
         ({"content": ["x"]}, "block 1: it is text"),
         ({"content": [{"type": "tool_use", "name": "f", "input": {}}]}, "block 1: `id` is missing"),
@@ -212,6 +221,8 @@ OWN["own"] = [OWN]
     ],
 )
 def test_a_malformed_message_is_refused_with_its_place_and_a_remedy(handed_in: object, says: str) -> None:
+    if isinstance(handed_in, dict):
+        handed_in = {"role": "assistant", **handed_in}
     with pytest.raises(MessageError) as caught:
         anthropic_messages.announced_calls(handed_in)
     assert says in str(caught.value)

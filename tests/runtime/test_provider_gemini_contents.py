@@ -119,7 +119,7 @@ def test_whatever_a_result_holds_is_answered_and_can_be_sent(results: list[Resul
     ]
     assert nested or all("parts" not in one for one in answers)
     for content in contents[1:]:
-        assert all("functionResponse" not in part for part in content["parts"])
+        assert all("functionResponse" not in part and part != {"text": ""} for part in content["parts"])
 
 
 def test_pictures_are_parts_of_the_response_or_stand_beside_it() -> None:
@@ -156,6 +156,7 @@ def test_pictures_are_parts_of_the_response_or_stand_beside_it() -> None:
 def test_a_response_without_a_call_announces_none() -> None:
     blocked = types.GenerateContentResponse.model_validate({"promptFeedback": {"blockReason": "SAFETY"}})
     assert gemini_contents.announced_calls(blocked) == []
+    assert gemini_contents.announced_calls({"promptFeedback": {"blockReason": "SAFETY"}}) == []
     assert gemini_contents.announced_calls({"candidates": [{"finishReason": "SAFETY"}]}) == []
     assert gemini_contents.announced_calls({"role": "model"}) == []
     assert (
@@ -173,6 +174,7 @@ def test_missing_args_are_empty_text() -> None:
     ("handed_in", "says"),
     [
         (None, "the content: it is null"),
+        ({"output": []}, "the message: it has no `role`, and only a message of role 'model' announces calls"),
         ({"role": "user", "parts": []}, "only a message of role 'model' announces calls"),
         ({"parts": 1}, "the content: `parts` is a number, not a list"),
         ({"parts": [called("f"), "x"]}, "part 2: it is text"),

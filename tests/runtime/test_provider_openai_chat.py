@@ -34,7 +34,6 @@ from provider_calls import (
 from gnomon import BatchResult, Result, ToolCall
 from gnomon.providers import MessageError, openai_chat
 
-
 ONE = {"type": "text", "text": "one"}
 
 
@@ -166,6 +165,7 @@ CHUNK = ChatCompletionChunk.model_validate(
         (ChatCompletion, "the message: it is an object of type"),
         ({"role": "user", "content": "x"}, "only a message of role 'assistant' announces calls"),
         ({"role": "assistant", "tool_calls": {}}, "the message: `tool_calls` is an object, not a list"),
+        ({"role": None, "output": []}, "hand over the whole message that the model answered"),
         ({"role": "assistant", "tool_calls": ["x"]}, "tool call 1: it is text"),
         ({"tool_calls": [{"function": {"name": "f", "arguments": ""}}]}, "tool call 1: `id` is missing"),
         ({"tool_calls": [called("", "f", "")]}, "tool call 1: `id` is empty"),
@@ -182,7 +182,7 @@ CHUNK = ChatCompletionChunk.model_validate(
             "put the pieces of a stream together",
         ),
         (CHUNK, "choice 1: it has no `message`; put the pieces of a stream together"),
-        (CHUNK.choices[0].delta, "put the pieces of a stream together"),
+        (CHUNK.choices[0].delta, "it has no `role`, and only a message of role 'assistant' announces calls"),
         ({"choices": [{}, {}]}, "the completion: it has 2 choices"),
         ({"choices": []}, "the completion: it has 0 choices"),
         ({"choices": [{}]}, "choice 1: it has no `message`; hand over the message as the API sent it"),
@@ -191,6 +191,8 @@ CHUNK = ChatCompletionChunk.model_validate(
     ],
 )
 def test_a_malformed_message_is_refused_with_its_place_and_a_remedy(message: object, says: str) -> None:
+    if isinstance(message, dict):
+        message = {"role": "assistant", **message}
     with pytest.raises(MessageError) as caught:
         openai_chat.announced_calls(message)
     assert says in str(caught.value)

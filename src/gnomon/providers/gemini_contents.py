@@ -71,7 +71,9 @@ def announced_calls(content: object) -> list[ToolCall]:
         if candidate.get("content") is None:
             return []
         told = fields(candidate["content"], "the content")
-    of_role(told, "model")
+    elif first_of(told, "promptFeedback", "prompt_feedback") is not None:
+        return []
+    of_role({"role": "model", **told} if "parts" in told else told, "model")
     return _named(
         [
             _call(fields(call, place), place)
@@ -116,7 +118,8 @@ def result_messages(
     API counts them. What is shown stands under `output`, or `error` for a failure: the text or the JSON
     value of the one block, else a list of them. Pictures are `parts` of the response, which needs Gemini 3;
     with `nested_images=False` they stand in a content of their own, each after a line that names its
-    call. A picture without a media type is named by its `url`. Contexts are the last content (SCD-15).
+    call. A picture without a media type is named by its `url`. Contexts are the last content (SCD-15),
+    without empty text, which the API refuses.
 
     Raises `MessageError` where there are more or fewer results than calls.
     """
@@ -147,10 +150,11 @@ def result_messages(
 
 
 def _parts(content: Content) -> list[Fields]:
-    return [
+    parts = [
         _picture(piece) if isinstance(piece, Image) and piece.kind else {"text": _words(piece)}
         for piece in pieces(content)
     ]
+    return [part for part in parts if part != {"text": ""}]
 
 
 def _words(piece: Piece) -> str:

@@ -93,13 +93,14 @@ def call_id(holder: Fields, key: str, place: str, remedy: str = UNCHANGED) -> st
 
 
 def of_role(message: Fields, role: str) -> None:
-    """Raise `MessageError` for a message that is not the model's."""
+    """Raise `MessageError` for what is not a message of the model: it would seem to announce no calls."""
     said = message.get("role")
-    if said is not None and said != role:
+    if said != role:
+        problem = "it has no `role`" if said is None else f"its role is {said!r}"
         raise MessageError(
             "the message",
-            f"its role is {said!r}, and only a message of role {role!r} announces calls",
-            "hand over what the model answered",
+            f"{problem}, and only a message of role {role!r} announces calls",
+            "hand over the whole message that the model answered",
         )
 
 
