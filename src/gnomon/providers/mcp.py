@@ -100,6 +100,7 @@ def _tool(
     parameters = first_of(entry, "inputSchema", "input_schema")
     if parameters is None:
         raise MessageError(place, "`inputSchema` is missing", "hand over what tools/list answered")
+    description = entry.get("description")
     published, check = _output(first_of(entry, "outputSchema", "output_schema"), name)
     shown: WeakKeyDictionary[Token, tuple[JSON, Content]] = WeakKeyDictionary()
     """What the server wants shown of a value, by the call: the blocks are no part of the value."""
@@ -122,7 +123,7 @@ def _tool(
 
     return Tool(
         name=prefix + name,
-        description=entry.get("description") or "",
+        description=description if isinstance(description, str) else "",
         parameters=parameters,
         output=Output(schema=published),
         run=run,
