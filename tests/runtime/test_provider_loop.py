@@ -15,10 +15,12 @@ import httpx2
 import openai
 import pytest
 from calls import both, on
-from provider_calls import runtime, shows, verified
+from google import genai
+from google.genai import types
+from provider_calls import PICTURE, PIXEL, runtime, shows, verified
 
-from gnomon import Runtime
-from gnomon.providers import openai_chat, openai_responses
+from gnomon import BatchResult, Runtime, ToolCall
+from gnomon.providers import gemini_contents, openai_chat, openai_responses
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "provider_loop.py"
 
@@ -29,7 +31,8 @@ class Script:
     def __init__(self, *answers: dict[str, Any]) -> None:
         self._answers = list(answers)
         self.requests: list[Any] = []
-        self.client = httpx2.AsyncClient(transport=httpx2.MockTransport(self._answer))
+        self.transport = httpx2.MockTransport(self._answer)
+        self.client = httpx2.AsyncClient(transport=self.transport)
 
     def _answer(self, request: httpx2.Request) -> httpx2.Response:
         self.requests.append(json.loads(request.content))
@@ -154,6 +157,40 @@ def test_the_responses_client_of_openai_takes_the_items_and_sends_them(backend: 
     sent = script.requests[1]["input"]
     assert [one.get("call_id") for one in sent] == [None, "call_1", "call_1"]
     assert sent[2] == {"type": "function_call_output", "call_id": "call_1", "output": '{"x":1}'}
+
+
+@both
+def test_the_client_of_gemini_takes_the_contents_and_sends_them(backend: str) -> None:
+    call = {"functionCall": {"name": "echo", "args": shows(PICTURE)}, "thoughtSignature": "aGk="}
+    script = Script(
+        {"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [call, call]}}]},
+        {"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [{"text": "done"}]}}]},
+    )
+    at = runtime()
+    with httpx2.Client(transport=script.transport) as http:
+        client = genai.Client(api_key="none", http_options=types.HttpOptions(httpx_client=http))
+        config = types.GenerateContentConfig.model_validate(
+            {"tools": gemini_contents.tool_list(at.schemas())}
+        )
+        contents: list[Any] = [{"role": "user", "parts": [{"text": "go"}]}]
+        for _ in range(2):
+            answer = client.models.generate_content(model="m", contents=contents, config=config)
+            assert answer.candidates
+            contents.append(answer.candidates[0].content)
+            announced = gemini_contents.announced_calls(answer)
+
+            async def main(announced: list[ToolCall] = announced) -> BatchResult:
+                return await at.run_batch(announced)
+
+            contents += gemini_contents.result_messages(announced, on(backend, main))
+        client.close()
+    first, second = script.requests
+    offered = first["tools"][0]["functionDeclarations"]
+    assert [one["name"] for one in offered] == ["echo", "later"]
+    answers = [part["functionResponse"] for part in second["contents"][2]["parts"]]
+    assert [(one["name"], one["response"]) for one in answers] == [("echo", {"output": "[image 1]"})] * 2
+    assert all("id" not in one for one in answers)
+    assert PIXEL in json.dumps(answers[0]["parts"])
 
 
 @pytest.mark.process
