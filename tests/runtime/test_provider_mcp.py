@@ -132,6 +132,20 @@ def test_an_error_is_a_failure_with_its_blocks() -> None:
     assert result.content[0]["text"] == "Error: the server answered an error and did not say which"
 
 
+def test_a_dump_in_snake_case_says_the_same() -> None:
+    failed = mcp_types.CallToolResult.model_validate(ANSWERS["fail"]).model_dump()
+    assert "is_error" in failed
+    with pytest.raises(ToolError, match="no luck"):
+        mcp.value_of(failed)
+    point = mcp_types.CallToolResult.model_validate(ANSWERS["point"]).model_dump()
+    assert mcp.value_of(point) == ({"x": 3}, ANSWERS["point"]["content"])
+    dumped = mcp_types.ListToolsResult.model_validate({"tools": listing()}).model_dump()
+    in_camel_case = [(tool.parameters, tool.output.schema) for tool in made()]
+    assert [(tool.parameters, tool.output.schema) for tool in mcp.tools_of(dumped, canned)] == in_camel_case
+    with pytest.raises(MessageError, match="further pages"):
+        mcp.tools_of({**dumped, "next_cursor": "x"}, canned)
+
+
 def test_what_does_not_fit_the_output_schema_is_invalid_output() -> None:
     assert {name: code(call(name)) for name in ("no_point", "too_long")} == {
         "no_point": "INVALID_TOOL_OUTPUT",
