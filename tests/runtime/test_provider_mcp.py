@@ -184,6 +184,13 @@ def test_a_hint_makes_no_tool_parallel_unless_one_says_so() -> None:
     assert not mcp.reads_only({"name": "f", "annotations": {"readOnlyHint": None}})
 
 
+def test_a_description_may_be_missing_or_none() -> None:
+    entries = [
+        {"name": "f", "inputSchema": {}, **more} for more in ({}, {"description": None}, {"description": 1})
+    ]
+    assert [tool.description for tool in mcp.tools_of(entries, canned)] == ["", "", ""]
+
+
 def test_a_prefix_keeps_servers_apart_and_the_server_hears_its_own_name() -> None:
     [first, *_] = made(prefix="there_", timeout=5)
     assert (first.name, first.timeout) == ("there_say", 5)
