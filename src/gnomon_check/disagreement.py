@@ -280,8 +280,6 @@ def _clause_of_detail(seen: Key, allowed: Key) -> str:
     match seen, allowed:
         case (("result.logged" | "result.returned"), _, (_, code, *_)), (_, _, (_, right, *_)):
             return _clause_of_code(code, right)
-        case ("result.observed", _, (_, _, code)), (_, _, (_, _, right)):
-            return _clause_of_code(code, right)
         case ("policy.resumed", _, ("execute", _, _, code)), (_, _, ("execute", _, _, right)):
             return _clause_of_code(code, None if right == "OK" else right)
         case ("batch.closed", _, (ended, _)), ("batch.closed", _, (right, _)) if ended != right:

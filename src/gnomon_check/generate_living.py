@@ -43,6 +43,12 @@ _CHANGES: tuple[Plain, ...] = (
     {"drop_hook": {"hook": "hook0"}},
     {"add_hook": {"hook": "hook0"}},
 )
+_PAIRS: tuple[tuple[Plain, Plain], ...] = (
+    ({"restrict": {"scope": "agent", "allow": []}}, {"lift": {"restriction": "agent@1"}}),
+    ({"set_mode": {"scope": "agent", "mode": "ptc"}}, {"set_mode": {"scope": "agent", "mode": None}}),
+    ({"add_hook": {"hook": "late-hook"}}, {"drop_hook": {"hook": "late-hook"}}),
+    ({"add_guard": {"guard": "late-guard"}}, {"drop_guard": {"guard": "late-guard"}}),
+)
 _SYNC = ("project", "finalize", "render", "presentation_meta")
 _POLICIES: tuple[Plain, ...] = (
     {"set_policy": {"policy": "never"}},
@@ -107,8 +113,10 @@ def _with_time(draw: st.DrawFn, plain: Plain) -> None:
     """Timeouts, sleeping bodies and wrappers, a retry outside of the timeout."""
     for one in plain["tools"]:
         one["timeout_ms"] = draw(st.sampled_from((None, 5, 5, 10)))
-        if draw(st.booleans()):
-            _insert(draw, one["body"], {"sleep": {"ms": 7}})
+        waits = draw(st.sampled_from((None, {"sleep": {"ms": 7}}, {"await_abort": {}})))
+        if waits is not None:
+            one["interrupt"] = draw(st.sampled_from(("signal", "signal", "cancel")))
+            one["body"].insert(0, waits)
     for hook in plain["hooks"]:
         if hook["on"] != "result" and draw(st.integers(0, 3)) == 0:
             _insert(draw, hook["script"], {"sleep": {"ms": 3}})
@@ -184,6 +192,12 @@ def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
         _insert(draw, draw(st.sampled_from(_scripts(plain))), draw(st.sampled_from(_CHANGES)))
     for _ in range(draw(st.integers(1, 4))):
         _insert(draw, plain["schedule"], draw(st.sampled_from(_CHANGES)), last=True)
+    if draw(st.integers(0, 3)) == 0:
+        # What comes and goes again: without the first, the second would mostly be refused.
+        first, second = draw(st.sampled_from(_PAIRS))
+        later = plain["schedule"]
+        _insert(draw, later, second, last=True)
+        plain["schedule"] = [first, *later]
 
 
 THEMES = (_with_time, _with_signals, _with_approvals, _with_changes)

@@ -252,7 +252,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
                 ),
             ),
         ),
-        "CAN-7",
+        "FIN-3",
     ),
     "collapsed": ("pipeline", (("        if collapsed:\n", "        if call is None:\n"),), "FIN-3"),
     "collapsed-aborted": (
