@@ -16,6 +16,7 @@ def agree(scenario: Scenario, backend: str) -> None:
     assert found.ok, "\n".join([*(one.text for one in found.problems), dump(scenario)])
 
 
+@pytest.mark.clause("DSP-8", "CAN-2", "CAN-6", "CAN-7", "SCD-4", "SCD-5", "SCD-6", "SCD-8", "SCD-10", "PY-1")
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(scenario=scenarios())
 @settings(max_examples=400)

@@ -16,6 +16,7 @@ from gnomon_check.cli import app
 PROGRAM = Path(__file__).with_name("interrupted_batch.py")
 
 
+@pytest.mark.clause("PY-3")
 @pytest.mark.process
 @pytest.mark.parametrize("attempt", range(3))
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
