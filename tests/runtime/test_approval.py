@@ -108,7 +108,7 @@ def test_the_five_default_texts_differ_and_an_ask_without_a_service_says_its_rea
     assert shown(asking(World(in_scope=True), "my reason").call(backend)) == "Error: my reason"
 
 
-@pytest.mark.clause("APP-8", "PRE-1")
+@pytest.mark.clause("PRE-1", "APP-8")
 @both
 def test_answerers_form_a_waterfall_in_the_asking_scope(backend: str) -> None:
     world = asking(World(in_scope=True, approval_policy="ask"))
@@ -123,7 +123,7 @@ def test_answerers_form_a_waterfall_in_the_asking_scope(backend: str) -> None:
     assert world.seen == ["observer", "act", "body", "observer"]
 
 
-@pytest.mark.clause("APP-8", "PRE-1")
+@pytest.mark.clause("PRE-1", "APP-8")
 @both
 def test_the_approver_stands_outermost_and_prepended_answerers_outside_of_it(backend: str) -> None:
     world = answering("rejected")

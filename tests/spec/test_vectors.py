@@ -267,7 +267,6 @@ RUNTIME_DIFFERS: dict[str, str] = {}
 """Known deviations of the runtime. One that is mended has to go from here."""
 
 
-@pytest.mark.clause("VAL-1", "VAL-2", "VAL-3", "VAL-4", "VAL-5", "VAL-8", "ARG-1", "ARG-2", "ARG-3", "SCH-7")
 @pytest.mark.parametrize(
     ("function", "case"),
     [
