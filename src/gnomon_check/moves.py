@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gnomon_check import decisions
 from gnomon_check.hostile import realised
@@ -320,15 +321,16 @@ class Moves(Journeys):
                 back = replace(execution, own=OwnSignal.NONE)
                 yield Move((), world.with_call(pos, back).with_frame(place, passed(frame)))
             case EndPassed() | EndDecided() | EndAuthored() | EndRaised():
-                decision = self._decision(pos, waterfall, effect, standing.heard)
+                # A decision of this waterfall, whose stage it is: which of them, no type says.
+                decision: Any = self._decision(pos, waterfall, effect, standing.heard)
                 ended = world.with_frame(place, None)
                 match execution.stage:
                     case Stage.PRE:
-                        yield self.journey(ended, pos, journey.PreDecides(number, decision))  # type: ignore[arg-type]
+                        yield self.journey(ended, pos, journey.PreDecides(number, decision))
                     case Stage.POST:
-                        yield self.journey(ended, pos, journey.PostDecides(number, decision))  # type: ignore[arg-type]
+                        yield self.journey(ended, pos, journey.PostDecides(number, decision))
                     case _:
-                        yield self.journey(ended, pos, journey.WrapperDecides(number, decision))  # type: ignore[arg-type]
+                        yield self.journey(ended, pos, journey.WrapperDecides(number, decision))
             case _:
                 yield from self.common(world, pos, place, effect)
 
