@@ -220,6 +220,18 @@ def test_the_model_is_sent_detached_copies_and_nothing_else() -> None:
     assert runtime.schemas()[0]["parameters"] == {"properties": {"x": {}}}
 
 
+def test_scopes_that_are_called_alike_are_two() -> None:
+    runtime = Runtime()
+    runtime.register(tool("g"))
+    one, other = runtime.scope("agent"), runtime.scope("agent")
+    below = one.scope("agent")
+    one.register(tool("own"))
+    one.restrict(deny=["g"])
+    other.present_as("both")
+    assert (names(one), names(below)) == (["own"], ["own"])
+    assert names(other) == ["g", "run_code"]
+
+
 # -- changes --------------------------------------------------------------------------------------
 
 

@@ -464,7 +464,10 @@ def test_the_model_is_sent_four_fields_as_detached_copies() -> None:
     assert model_tools(registry, None) == expected
 
 
-def test_scopes_have_names_of_their_own_and_parents_that_exist() -> None:
-    for name, parent in (("agent", None), ("new", "nowhere"), ("new", "new")):
+def test_scopes_have_keys_of_their_own_and_parents_that_exist() -> None:
+    for parent in ("nowhere", "new"):
         with pytest.raises(NotEnabled):
-            open_scope(family(), name, parent)
+            open_scope(family(), "new", parent)
+    for parent in (None, "preset", "other"):
+        with pytest.raises(ValueError, match="'agent' stands for a scope already"):
+            open_scope(family(), "agent", parent)
