@@ -120,7 +120,7 @@ def test_an_empty_batch_does_nothing(backend: str) -> None:
     assert logged(session) == []
 
 
-@pytest.mark.clause("DSP-9", "SCD-8", "SCD-10", "PY-2")
+@pytest.mark.clause("SCD-8", "SCD-10", "PY-2")
 @both
 def test_an_abort_answers_every_call(backend: str) -> None:
     controller = AbortController()
@@ -339,7 +339,7 @@ def test_registration_is_refused_without_changing_anything() -> None:
     assert [one["name"] for one in made.schemas()] == ["add", "forever", "fail", "refuse"]
 
 
-@pytest.mark.clause("REG-6", "REG-8")
+@pytest.mark.clause("REG-6")
 def test_the_schemas_that_the_model_is_sent() -> None:
     made = Runtime()
     removal = made.register(add)

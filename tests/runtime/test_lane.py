@@ -14,6 +14,7 @@ from gnomon import (
     Ask,
     BatchResult,
     CallbackApprover,
+    DispatchExecution,
     Execution,
     Limits,
     LogError,
@@ -199,11 +200,38 @@ def test_the_logged_policy_counts_before_the_configured_one_and_that_before_aski
     assert code(world.call(backend, session=session)) == expected
 
 
+# -- whose signal it was ------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.clause("CAN-4")
+def test_the_abort_of_a_wrappers_signal_does_not_stop_the_batch(backend: str) -> None:
+    own: dict[str, AbortController] = {}
+
+    def body(context: ToolContext) -> str:
+        if context.call_id == "c0":
+            own["c0"].abort()
+        return "x"
+
+    world = World(body)
+
+    async def wrapper(execution: DispatchExecution, following: Next[Result]) -> Result:
+        own[execution.call_id] = AbortController()
+        execution.signal = own[execution.call_id].signal
+        return await following()
+
+    world.runtime.on("execute", wrapper)
+    calls = [ToolCall(f"c{number}", "act") for number in range(3)]
+    result: BatchResult = on(backend, lambda: world.runtime.run_batch(calls, signal=world.caller.signal))
+    assert [code(one) for one in result.results] == ["ABORTED", "OK", "OK"]
+    assert not world.caller.signal.aborted
+
+
 # -- failures -----------------------------------------------------------------------------------------
 
 
 @both
-@pytest.mark.clause("SCD-9", "SCD-11", "PY-6")
+@pytest.mark.clause("SCD-9", "PY-6")
 def test_the_first_failure_leaves_as_itself_and_later_ones_are_noted_on_it(backend: str) -> None:
     session = MemorySession()
     first, second = KeyboardInterrupt("first"), KeyboardInterrupt("second")

@@ -76,7 +76,7 @@ def test_a_retry_keeps_the_contexts_and_the_conclusion_of_both_attempts(backend:
     assert result.value == "second"
 
 
-@pytest.mark.clause("DSP-3", "DSP-5", "CAN-2")
+@pytest.mark.clause("DSP-3", "CAN-2")
 @both
 def test_a_retry_after_an_abort_does_not_run_the_body_again(backend: str) -> None:
     def body(context: ToolContext) -> str:
@@ -218,7 +218,7 @@ def test_a_result_of_another_execution_is_not_trusted(backend: str) -> None:
     assert world.seen == ["observer"]
 
 
-@pytest.mark.clause("DSP-2", "DSP-9", "CAN-4")
+@pytest.mark.clause("DSP-2", "DSP-9")
 @both
 @pytest.mark.parametrize("fits", [True, False])
 def test_a_wrappers_signal_aborts_the_body_and_not_the_caller(backend: str, fits: bool) -> None:
@@ -332,7 +332,7 @@ def test_a_body_that_a_wrapper_started_in_a_task_of_its_own_is_awaited(backend: 
     assert code(on(backend, main)) == "OK"
 
 
-@pytest.mark.clause("DSP-9")
+@pytest.mark.clause("CAN-6")
 @both
 def test_an_abort_from_render_is_an_abort_of_the_body(backend: str) -> None:
     world = World(render=lambda arguments, value: see(world, "render", world.caller.abort() or text("x")))

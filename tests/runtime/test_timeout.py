@@ -160,7 +160,14 @@ def test_an_abort_that_came_first_is_left_alone(backend: str, body: Any, expecte
 @both
 def test_the_signal_of_an_outer_wrapper_that_came_first_is_left_alone(backend: str) -> None:
     mine = AbortController()
-    world, clock = timed(until_aborted)
+    late: list[anyio.Event] = []
+
+    async def slow(context: ToolContext) -> str:
+        late.append(anyio.Event())
+        await late[0].wait()
+        return "x"
+
+    world, clock = timed(slow)
 
     async def outer(execution: DispatchExecution, following: Next[Result]) -> Result:
         execution.signal = mine.signal
@@ -174,6 +181,7 @@ def test_the_signal_of_an_outer_wrapper_that_came_first_is_left_alone(backend: s
         await clock.advance(1)
         mine.abort()
         await clock.advance(10)
+        late[0].set()
 
     assert code(play(backend, world, script)) == Code.ABORTED
 

@@ -14,6 +14,8 @@ from calls import World, both, code, contexts, on, text
 from test_timeout import play, timed, until_aborted
 
 from gnomon import (
+    AbortController,
+    Allow,
     Deny,
     DispatchExecution,
     Execution,
@@ -135,6 +137,59 @@ def test_a_denial_or_failure_after_the_abort_is_kept(
 
     world.runtime.on("pre_execute", listen)
     assert code(world.call(backend)) == expected
+
+
+@both
+@pytest.mark.clause("GRD-5", "GRD-7")
+@pytest.mark.parametrize(("reason", "expected"), [("no", "DENIED"), (None, "ABORTED_BEFORE_DISPATCH")])
+def test_guards_run_after_an_allow_although_the_caller_has_aborted(
+    backend: str, reason: str | None, expected: str
+) -> None:
+    world = World()
+
+    def listen(execution: Execution, following: Next[Any]) -> Any:
+        world.caller.abort()
+        return Allow()
+
+    world.runtime.on("pre_execute", listen)
+    world.runtime.guard(lambda execution: world.seen.append("guard") or reason)
+    assert code(world.call(backend)) == expected
+    assert world.seen == ["guard", "observer"]
+
+
+@both
+@pytest.mark.clause("DSP-5")
+@pytest.mark.parametrize(
+    ("arguments", "attempts", "expected"),
+    [("[]", 1, "ABORTED_BEFORE_DISPATCH"), ("", 1, "ABORTED"), ("", 2, "ABORTED")],
+)
+def test_a_body_counts_as_invoked_once_it_is_called_and_from_then_on(
+    backend: str, arguments: str, attempts: int, expected: str
+) -> None:
+    world = World(parameters={"type": "object"})
+
+    async def wrapper(execution: DispatchExecution, following: Next[Result]) -> Result:
+        for _ in range(attempts):
+            await following()
+        world.caller.abort()
+        return Success("own", text("own"))
+
+    world.runtime.on("execute", wrapper)
+    assert code(world.call(backend, arguments=arguments)) == expected
+
+
+@both
+@pytest.mark.clause("DSP-9")
+def test_a_wrappers_signal_that_render_aborts_aborts_the_body(backend: str) -> None:
+    mine = AbortController()
+    world = World(render=lambda arguments, value: mine.abort() or text("x"))
+
+    async def wrapper(execution: DispatchExecution, following: Next[Result]) -> Result:
+        execution.signal = mine.signal
+        return await following()
+
+    world.runtime.on("execute", wrapper)
+    assert code(world.call(backend)) == "ABORTED"
 
 
 @both
