@@ -241,7 +241,7 @@ def test_the_clock_runs_from_entering_the_wrapper_inner_wrappers_included(backen
 
 
 @both
-def test_a_pipeline_failure_stays_and_the_signal_is_put_back(backend: str) -> None:
+def test_a_pipeline_failure_stays_a_failure_after_the_deadline(backend: str) -> None:
     world, clock = timed(until_aborted)
 
     async def broken(execution: DispatchExecution, following: Next[Result]) -> Result:
