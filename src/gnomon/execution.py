@@ -7,6 +7,7 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from gnomon.backend import Running
 from gnomon.content import Content
 from gnomon.contexts import InContext
 from gnomon.registry import Layer, RegisteredTool
@@ -78,6 +79,8 @@ class Call:
         "made",
         "project_content",
         "signal",
+        "stages",
+        "timeout",
         "token",
         "unusable",
         "view",
@@ -90,11 +93,15 @@ class Call:
         self._context: Context | None = None
         self.signal: AbortSignal = caller.signal
         """The signal that the wrappers have left in place (CRE-5)."""
+        self.timeout: float | None = None
+        """The seconds that the tool may take, as they were when it was dispatched (TMO-1)."""
         self.body_invoked = False
         self.concluded = False
         self.deferred: list[Content] = []
         self.made: dict[int, Result] = {}
         """The results that were made for this very call, by identity: only these are trusted (DSP-10)."""
+        self.stages: list[Running[Result]] = []
+        """The body stages that were reached, one an attempt; each runs in a task of its own (PY-2)."""
         self.project_content: Callable[[Any, Result], object] | None = None
         self.finalize_content: Callable[[Any, Result], object] | None = None
         self.arguments: JSON = None
@@ -118,6 +125,14 @@ class Call:
         """Trust a result, because it was made for this call."""
         self.made[id(result)] = result
         return result
+
+    async def outlast_bodies(self) -> None:
+        """Wait until no body of this call runs, whatever its wrappers did with theirs (DSP-6).
+
+        Raises the KeyboardInterrupt of a body, also where a wrapper caught it (PY-4).
+        """
+        for stage in self.stages:
+            await stage.settled()
 
     def step(self, coroutine: Coroutine[Any, Any, T]) -> InContext[T]:
         """A step of this call, in the call's own copy of the context variables (PY-7).

@@ -195,18 +195,25 @@ class Pipeline:
 
     # -- dispatch -------------------------------------------------------------------------------
 
-    async def dispatch(self, call: Call) -> Settled:
+    async def dispatch(self, call: Call, crew: Crew) -> Settled:
         """Run the wrappers, and innermost the body, unless something stands in its way."""
-        return await call.step(self._dispatch(call))
+        return await call.step(self._dispatch(call, crew))
 
-    async def _dispatch(self, call: Call) -> Settled:
+    async def _dispatch(self, call: Call, crew: Crew) -> Settled:
+        registered = self._registry.visible(call.name, call.caller.layer)
+        call.timeout = None if registered is None else registered.tool.timeout  # TMO-1
         wrappers: list[Listener[Result]] = [
             _around(hook, call) for hook in self._registry.hooks("execute", call.caller.layer)
         ]
         try:
-            result = await run_waterfall(
-                wrappers, lambda: self._body_stage(call), lambda answer: self._normalized(call, answer)
-            )
+            try:
+                result = await run_waterfall(
+                    wrappers,
+                    lambda: self._body_stage(call, crew),
+                    lambda answer: self._normalized(call, answer),
+                )
+            finally:
+                await call.outlast_bodies()  # DSP-6
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -220,8 +227,16 @@ class Pipeline:
             result = cancelled(result, call.body_invoked)  # DSP-12
         return PostResult(result)
 
-    async def _body_stage(self, call: Call) -> Result:
-        with fuse(call.caller.signal, call.signal) as fused:  # DSP-2, CAN-3
+    async def _body_stage(self, call: Call, crew: Crew) -> Result:
+        """Have the body stage run apart: no wrapper can cut it short, only abort its signal (PY-2)."""
+        await call.outlast_bodies()
+        signal = call.signal  # CRE-5: the one that stands now
+        stage = crew.start(lambda: call.step(self._stage(call, signal)))  # PY-2, PY-7
+        call.stages.append(stage)
+        return await stage.answer()
+
+    async def _stage(self, call: Call, signal: AbortSignal) -> Result:
+        with fuse(call.caller.signal, signal) as fused:  # DSP-2, CAN-3
             return call.remember(await self._attempt(call, fused))
 
     async def _attempt(self, call: Call, signal: AbortSignal) -> Result:

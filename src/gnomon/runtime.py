@@ -69,9 +69,7 @@ class Runtime(LayerOwner):
         self._pipeline = Pipeline(registry, approvals, limits or Limits())
 
         def seconds_of(execution: DispatchExecution) -> float | None:
-            layer = execution._call.caller.layer
-            registered = registry.visible(execution.name, layer)
-            return None if registered is None else registered.tool.timeout
+            return execution._call.timeout
 
         self.on("execute", timeout_wrapper(seconds_of, clock or SystemClock()))  # TMO-1: the first one
 
@@ -177,7 +175,7 @@ class _SingleRun:
         try:
             answer = await self._pipeline.prepare(self._call, crew)
             if isinstance(answer, ToDispatch):
-                answer = await self._pipeline.dispatch(self._call)
+                answer = await self._pipeline.dispatch(self._call, crew)
             self.result = await self._pipeline.finalize(self._call, answer)
         except BaseException as error:
             self.failure = error

@@ -118,15 +118,15 @@ class BatchRun:
         match answer:
             case ToDispatch():
                 self._in_flight.add(position)
-                crew.start(lambda: self._dispatch(position))
+                crew.start(lambda: self._dispatch(position, crew))
             case settled:
                 slot.settled = settled
 
-    async def _dispatch(self, position: int) -> None:
+    async def _dispatch(self, position: int, crew: Crew) -> None:
         """Run the dispatch of one call, in a task of its own; never raises."""
         slot = self._slots[position]
         try:
-            slot.settled = await self._pipeline.dispatch(slot.call)
+            slot.settled = await self._pipeline.dispatch(slot.call, crew)
         except BaseException as error:
             self._note_failure(error)
         self._mailbox.put(position)

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import anyio
 
+from gnomon.backend import outlast
 from gnomon.errors import PolicyError
 
 T = TypeVar("T")
@@ -72,7 +73,9 @@ class Next(Generic[T]):
                 return
         else:
             self._over = anyio.Event()
-            await self._over.wait()
+            cancellation = await outlast(self._over)
+            if cancellation is not None:
+                raise cancellation
 
 
 async def run_waterfall(

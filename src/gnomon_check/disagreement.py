@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from gnomon_check.changes import OPERATIONS, change_of, subject_of
 from gnomon_check.driver import Window
 from gnomon_check.events import Event
 from gnomon_check.oracle import Blocked, Oracle, World
@@ -15,6 +16,7 @@ from gnomon_check.problem import Problem
 from gnomon_check.refinement import Key, key_of
 from gnomon_check.scenario import (
     AbortInputStep,
+    AdvanceStep,
     ApproveStep,
     CancelStep,
     OpenStep,
@@ -86,10 +88,10 @@ def never_ends(oracle: Oracle, number: int) -> Problem:
     return Problem("specification", "SCD-10", text)
 
 
-def report_differs(report: str, pos: int, expected: str, seen: str | None) -> Problem:
-    """A result is not what the field report says it must be."""
+def report_differs(report: str, about: str, expected: object, seen: object) -> Problem:
+    """Something is not what the report says it must be."""
     got = "has no result" if seen is None else f"is {seen}"
-    return Problem("report", "", f"{report}: call {pos + 1} must be {expected}, and it {got}")
+    return Problem("report", "", f"{report}: {about} must be {expected}, and it {got}")
 
 
 def report_value(report: str, pos: int) -> Problem:
@@ -207,9 +209,8 @@ def _instead_of_body(oracle: Oracle, world: World, pos: int) -> Refused | None:
     facts = oracle.facts[pos]
     if isinstance(facts.arguments, NotAValue):
         return None
-    instead = before_the_body(
-        world.aborted, None if facts.tool is None else facts.tool.parameters, facts.arguments
-    )
+    tool = world.layers.callable(facts.name)
+    instead = before_the_body(world.aborted, None if tool is None else tool.parameters, facts.arguments)
     if instead is None:
         return None
     identifier, reason = _INSTEAD[Code(str(instead.outcome.code))]
@@ -278,12 +279,19 @@ class _Words:
                 return "the batch is opened"
             case ReleaseStep(release=release):
                 return f"gate {release.gate} is released"
+            case AbortInputStep(abort=abort) if abort.signal != "caller":
+                return f"the signal {abort.signal} aborts"
             case AbortInputStep():
                 return "the caller aborts"
             case CancelStep():
                 return "the task is cancelled"
             case ApproveStep(approve=approve):
                 return f"the approval of {self._label(approve.pos)} is answered {approve.outcome}"
+            case AdvanceStep(advance=advance):
+                return f"{advance.ms} ms pass"
+            case _:
+                change = change_of(one)
+                return f"{OPERATIONS[type(change)]}: {subject_of(change)}"
 
     def key(self, key: Key) -> str:
         name, pos, detail = key
@@ -314,15 +322,17 @@ class _Words:
         return ", or ".join(keys) if keys else "nothing, until another input"
 
     def waiting(self, blocked: Iterable[Blocked], idle: bool) -> str:
-        what = sorted(
-            f"gate {one.gate}"
-            if one.gate is not None
-            else f"the abort, in the body of {self._label(one.await_abort or 0)}"
-            for one in blocked
-        )
+        what = sorted(self.obstacle(one) for one in blocked)
         if what:
             return "waits at " + ", ".join(what)
         return "is over" if idle else "waits for nothing that the harness holds"
+
+    def obstacle(self, one: Blocked) -> str:
+        if one.gate is not None:
+            return f"gate {one.gate}"
+        if one.sleep is not None:
+            return f"the time, in {self._label(one.sleep)}"
+        return f"the abort, in the body of {self._label(one.await_abort or 0)}"
 
     def positions(self, reason: str) -> str:
         """The reason with its `call 0` turned into what people read."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import pytest
 from calls import World, both, code, contexts, on, see, shown, text
 
@@ -464,26 +462,3 @@ def test_meta_is_for_calls_without_a_parent(backend: str) -> None:
 @pytest.mark.parametrize("render", [lambda a, v: 5, lambda a, v: [{}], lambda a, v: 1 / 0, lambda a, v: None])
 def test_what_does_not_render_is_invalid_output(backend: str, render: Callable[..., Any]) -> None:
     assert code(World(render=render).call(backend)) == Code.INVALID_TOOL_OUTPUT
-
-
-@pytest.mark.clause("DSP-6")
-def test_a_wrapper_that_cancels_natively_still_waits_for_the_body() -> None:
-    """On asyncio; what docs/limits.md says of it."""
-
-    async def body(context: ToolContext) -> str:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            await anyio.lowlevel.checkpoint()
-            world.seen.append("cleaned up")
-        return "x"
-
-    world = World(body, interrupt="cancel")
-
-    async def wrapper(execution: DispatchExecution, following: Around) -> Result:
-        async with asyncio.timeout(0):
-            return await following()
-
-    world.runtime.on("execute", wrapper)
-    assert code(world.call("asyncio")) == "ABORTED"
-    assert world.seen == ["body", "cleaned up", "observer"]

@@ -1,16 +1,28 @@
-"""All that is asyncio's or trio's own, behind six things.
+"""All that is asyncio's or trio's own, behind seven things.
 
-A *crew* runs the tasks of one batch: the lane, and a task for each dispatch. The
-caller's own task only waits for them, so a native cancellation of it can be
-turned into an abort without cutting anything short (PY-3). A *mailbox* is how a
-dispatch tells the lane that it has settled. `interruptible` runs a body so that
-an abort interrupts it once (PY-2). `current_loop` is how another thread reaches
-the loop (PY-11), and `discard` closes what nobody will await (PY-8).
+A *crew* runs the tasks of one batch: the lane, a task for each dispatch, and one for each body. The
+caller's own task only waits for them, so a native cancellation of it can be turned into an abort without
+cutting anything short (PY-3); `outlast` is such a wait. What a crew starts is *running*, and its answer is
+waited for in the same way (PY-2). A *mailbox* is how a dispatch tells the lane that it has settled.
+`interruptible` runs a body so that an abort interrupts it once (PY-2). `current_loop` is how another
+thread reaches the loop (PY-11), and `discard` closes what nobody will await (PY-8).
 """
 
 from __future__ import annotations
 
-from gnomon.backend._anyio import Crew, Interrupted, Mailbox, interruptible, supervise
+from gnomon.backend._crew import Crew, Mailbox, Running, outlast, supervise
+from gnomon.backend._interrupt import Interrupted, interruptible
 from gnomon.backend._loops import Loop, current_loop, discard
 
-__all__ = ["Crew", "Interrupted", "Loop", "Mailbox", "current_loop", "discard", "interruptible", "supervise"]
+__all__ = [
+    "Crew",
+    "Interrupted",
+    "Loop",
+    "Mailbox",
+    "Running",
+    "current_loop",
+    "discard",
+    "interruptible",
+    "outlast",
+    "supervise",
+]

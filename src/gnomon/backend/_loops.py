@@ -37,6 +37,14 @@ def current_loop() -> Loop | None:
     return Loop(token, token.run_sync_soon)
 
 
+def asyncio_task() -> asyncio.Task[object] | None:
+    """The current task of asyncio, or nothing where another library runs."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
 def discard(answer: object) -> None:
     """Close what would otherwise be left running, or be reported as never awaited (PY-8, PY-9)."""
     kind = type(answer)  # by type alone: reading an attribute may run any code

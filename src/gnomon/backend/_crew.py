@@ -1,0 +1,226 @@
+"""The tasks of one batch: how they are started and waited for, whatever cancels those who wait.
+
+They are started natively, on asyncio as on trio (PY-1). A task of an anyio group costs several times as
+much on asyncio, and there it would inherit a scope that it then has to be shielded from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import anyio
+import anyio.lowlevel
+
+from gnomon.backend._loops import asyncio_task
+
+T = TypeVar("T")
+
+
+class Running(Generic[T]):
+    """Work in a task of its own."""
+
+    __slots__ = ("_answer", "_ended", "_error", "_left", "_waited_for", "_work", "task")
+
+    def __init__(self, work: Callable[[], Awaitable[T]], left: Callable[[Running[Any]], None]) -> None:
+        """Take in `work`; `left` is called at its end."""
+        self._work = work
+        self._left = left
+        self._ended = False
+        self._waited_for: anyio.Event | None = None
+        self._answer: T | None = None
+        self._error: BaseException | None = None
+        self.task: object = None
+        """Kept here where the event loop does not keep it."""
+
+    async def run(self) -> None:
+        """Do the work. Its exceptions stay here, for whoever waits: none enters the crew (PY-4, PY-6)."""
+        try:
+            self._answer = await self._work()
+        except BaseException as error:
+            self.end(error)  # PY-4
+        else:
+            self.end()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Note, once, how the work has ended."""
+        if self._ended:
+            return
+        self._ended = True
+        self._error = error
+        if self._waited_for is not None:
+            self._waited_for.set()
+        self._left(self)
+
+    async def settled(self) -> None:
+        """Wait for the end of the work; raises what has to leave the batch, a KeyboardInterrupt (PY-4).
+
+        A native cancellation of the waiting task does not reach the work, and does not cut the wait short:
+        it goes on once the work has ended (PY-2, DSP-6).
+        """
+        cancellation: BaseException | None = None
+        if not self._ended:
+            if self._waited_for is None:
+                self._waited_for = anyio.Event()
+            cancellation = await outlast(self._waited_for)  # DSP-6
+        if isinstance(self._error, KeyboardInterrupt):
+            raise self._error
+        if cancellation is not None:
+            raise cancellation
+
+    async def answer(self) -> T:
+        """Wait in the same way, and answer or raise what the work came to."""
+        await self.settled()
+        if self._error is not None:
+            raise self._error
+        return self._answer  # type: ignore[return-value]  # it is there: the work ended without an error
+
+
+async def outlast(over: anyio.Event) -> BaseException | None:
+    """Wait for an event, whatever is done to the waiting task; answers the first cancellation of it."""
+    cancelled = anyio.get_cancelled_exc_class()
+    first: BaseException | None = None
+    try:
+        await over.wait()
+    except cancelled as cancellation:
+        first = cancellation
+    while not over.is_set():
+        # Once cancelled, an outer scope would cancel every further wait at once.
+        with suppress(cancelled), anyio.CancelScope(shield=True):
+            await over.wait()
+    return first
+
+
+class Crew:
+    """Starts the tasks of one batch. None is reached by a cancellation of the caller."""
+
+    __slots__ = ("_live", "_over", "_spawn", "report")
+
+    def __init__(
+        self,
+        spawn: Callable[[Running[Any]], None],
+        over: anyio.Event,
+        report: Callable[[BaseException], None],
+    ) -> None:
+        """Make a crew that starts tasks by `spawn`, and sets `over` when the last of them has ended."""
+        self._spawn = spawn
+        self._over = over
+        self._live: set[Running[Any]] = set()
+        self.report = report
+        """Report what has to leave the batch, from a task that nobody waits for (PY-4)."""
+
+    def start(self, work: Callable[[], Awaitable[T]]) -> Running[T]:
+        """Start a task with a copy of the context variables that are in force here (PY-7).
+
+        Its exceptions are for whoever waits; where nobody does, `work` must not raise.
+        """
+        running = Running(work, self._leave)
+        self._live.add(running)
+        self._spawn(running)
+        return running
+
+    def _leave(self, running: Running[Any]) -> None:
+        self._live.remove(running)
+        if not self._live:
+            self._over.set()
+
+
+class Mailbox:
+    """Positions of calls that have settled, in the order in which they did."""
+
+    __slots__ = ("_items", "_waiting")
+
+    def __init__(self) -> None:
+        self._items: deque[int] = deque()
+        self._waiting: anyio.Event | None = None
+
+    def put(self, item: int) -> None:
+        """Leave an item; never waits."""
+        self._items.append(item)
+        if self._waiting is not None:
+            self._waiting.set()
+
+    async def get(self) -> int:
+        """Take the oldest item, waiting for one if there is none."""
+        while not self._items:
+            self._waiting = anyio.Event()
+            await self._waiting.wait()
+            self._waiting = None
+        return self._items.popleft()
+
+
+Lane: TypeAlias = Callable[[Crew], Awaitable[None]]
+
+
+async def supervise(lane: Lane, on_cancel: Callable[[BaseException], None]) -> BaseException | None:
+    """Run `lane` to its end in a task of its own, and wait for all that it started.
+
+    A native cancellation of the calling task does not cut this short: `on_cancel` is told of the
+    first one, and it is answered, for the caller to let it go on once everything is logged (PY-3).
+    A KeyboardInterrupt that lands in the waiting task is treated in the same way. `lane` must not
+    raise.
+    """
+    if asyncio_task() is not None:
+        return await _supervise(lane, on_cancel, _spawn_on_asyncio)  # PY-1
+    return await _supervise_on_trio(lane, on_cancel)  # PY-1
+
+
+async def _supervise(
+    lane: Lane, on_cancel: Callable[[BaseException], None], spawn: Callable[[Running[Any]], None]
+) -> BaseException | None:
+    saved: BaseException | None = None
+    over = anyio.Event()
+
+    def keep(interruption: BaseException) -> None:
+        nonlocal saved
+        if saved is None:
+            saved = interruption
+            on_cancel(interruption)
+
+    stops = (anyio.get_cancelled_exc_class(), KeyboardInterrupt)
+    try:
+        await anyio.lowlevel.checkpoint_if_cancelled()
+    except stops as interruption:
+        keep(interruption)
+    crew = Crew(spawn, over, keep)
+    running = crew.start(lambda: lane(crew))
+    while not over.is_set():
+        try:
+            # Once cancelled, an outer scope would cancel every further wait at once.
+            with anyio.CancelScope(shield=saved is not None):
+                await over.wait()
+        except stops as interruption:
+            keep(interruption)
+    await running.answer()  # answers at once, and raises where the lane did
+    return saved
+
+
+def _spawn_on_asyncio(running: Running[Any]) -> None:
+    """Start a task, which no scope of anyio's reaches."""
+    # Not by the loop's task factory: an eager one would at once enter the context variables of the call,
+    # which the step that starts the task is in.
+    running.task = task = asyncio.Task(running.run(), loop=asyncio.get_running_loop())
+    # A task that somebody cancels before it began never runs.
+    task.add_done_callback(lambda task: running.end(asyncio.CancelledError()))
+
+
+async def _supervise_on_trio(lane: Lane, on_cancel: Callable[[BaseException], None]) -> BaseException | None:
+    trio = sys.modules["trio"]
+
+    async def shielded(running: Running[Any]) -> None:
+        with trio.CancelScope(shield=True):
+            await running.run()
+
+    # Trio raises Ctrl-C in whatever code is running. Where no code of a batch takes it, it reaches the main
+    # task, as asyncio's does, and is an abort like any other (PY-3).
+    for function in (_supervise_on_trio, _supervise, shielded):
+        trio.lowlevel.enable_ki_protection(function)  # PY-3
+    async with trio.open_nursery() as nursery:
+        saved = await _supervise(lane, on_cancel, lambda running: nursery.start_soon(shielded, running))
+        # Nothing is left to wait for; leaving the nursery is shielded from a late cancellation.
+        nursery.cancel_scope.shield = True
+    return saved
