@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check explore mutants clean
+.PHONY: help demo test lint types imports check explore mutants generated clean
 
 help:
 	@echo "gnomon: the tool-call runtime of an agent, specified, built and checked"
@@ -18,6 +18,7 @@ help:
 	@echo "  make check     lint, types and imports"
 	@echo "  make explore   every reachable state of a batch of three calls"
 	@echo "  make mutants   small wrong edits of the specification, each caught by name"
+	@echo "  make generated write the generated files: schemas, vectors, pages"
 	@echo "  make clean     remove the virtual environment and all caches"
 	@echo
 	@echo "Each makes what it needs in .venv first. Examples:"
@@ -53,6 +54,9 @@ explore: $(READY)
 
 mutants: $(READY)
 	@$(BIN)/python tests/mutants/spec_mutants.py
+
+generated: $(READY)
+	@$(BIN)/python -m gnomon_check.generated
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

@@ -24,7 +24,11 @@ from gnomon_spec.values import snapshot
 
 RUN_CODE = "run_code"
 Scope: TypeAlias = str | None
-"""The name of a scope; None where there is none, which is the global layer."""
+"""What a scope is told apart by, here; None where there is none, which is the global layer.
+
+In an implementation a scope is told apart by identity, and its name is a label that may repeat: two
+scopes that are called alike are two of these keys. So no clause speaks of a name that is taken.
+"""
 
 
 class Presentation(StrEnum):
@@ -117,9 +121,16 @@ Changed: TypeAlias = Step[Registry, Announced]
 
 
 def open_scope(registry: Registry, name: str, parent: Scope = None) -> Registry:
-    """Add a scope below a scope that exists, or below none. A name stands for one scope."""
-    if _refuse_unknown(registry, parent) is not None or name in dict(registry.parents):
-        raise NotEnabled(Refused("REG-2", "a scope has a name of its own, and a parent that exists"))
+    """Add a scope below a scope that exists, or below none.
+
+    `name` is its key in this registry. One that is in use is a mistake of the caller, a `ValueError`,
+    and no rule that an implementation keeps: it makes another scope, whatever that is called.
+    """
+    refused = _refuse_unknown(registry, parent)
+    if refused is not None:
+        raise NotEnabled(refused)
+    if name in dict(registry.parents):
+        raise ValueError(f"the key {name!r} stands for a scope already; give this one another")
     return replace(registry, parents=(*registry.parents, (name, parent)))
 
 

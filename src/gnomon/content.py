@@ -62,13 +62,13 @@ def render_json(arguments: JSON, value: JSON) -> Content:
 
 def check_content(candidate: object) -> Content:
     """A frozen copy of content; raises `NotJson` if it is none (a JSON list of objects with a `type`)."""
-    frozen = snapshot(candidate)
+    frozen: Any = snapshot(candidate)
     if not isinstance(frozen, list):
         raise NotJson((), "content is a list of blocks")
     for index, block in enumerate(frozen):
         if not isinstance(block, dict) or not isinstance(block.get("type"), str):
             raise NotJson((index,), "a content block is an object with a `type`")
-    return frozen  # type: ignore[return-value]
+    return frozen
 
 
 def plain_text(content: Content) -> str:

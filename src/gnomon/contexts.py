@@ -55,13 +55,14 @@ async def in_thread(work: Callable[[], T]) -> T:
         variable.set(value)
     if error is not None:
         raise error
-    return answer  # type: ignore[return-value]
+    given: T = answer
+    return given
 
 
-def _watched(work: Callable[[], T]) -> tuple[BaseException | None, T | None, list[tuple[Any, Any]]]:
+def _watched(work: Callable[[], object]) -> tuple[BaseException | None, Any, list[tuple[Any, Any]]]:
     before = copy_context()
     error: BaseException | None = None
-    answer: T | None = None
+    answer: object = None
     try:
         answer = work()
     except BaseException as raised:  # some exceptions cannot cross a future (PY-4)

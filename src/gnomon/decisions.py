@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from gnomon.content import Content, check_content
 from gnomon.errors import Code, PolicyError
@@ -118,9 +118,8 @@ def is_code(code: object) -> bool:
     return isinstance(code, str) and code != ""
 
 
-def proper_contexts(contexts: object) -> tuple[Content, ...]:
+def proper_contexts(contexts: Any) -> tuple[Content, ...]:
     """Contexts, frozen; raises `NotJson` where they are not a list or a tuple of contents."""
     if type(contexts) not in (list, tuple):
         raise NotJson((), "contexts are a list or a tuple of contents")
-    several: Sequence[object] = contexts  # type: ignore[assignment]
-    return tuple(check_content(one) for one in several)
+    return tuple(check_content(one) for one in contexts)

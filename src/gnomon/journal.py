@@ -11,7 +11,7 @@ from gnomon.errors import ConfigError, PolicyError
 from gnomon.execution import ToolCall
 from gnomon.results import ABSENT, Failure, Result
 from gnomon.session import Record, Session
-from gnomon.values import JSON, thaw
+from gnomon.values import thaw
 
 
 class ApprovalRecords:
@@ -83,8 +83,7 @@ class Journal:
 
     def result(self, position: int, call: ToolCall, result: Result) -> None:
         """Write a result, citing its call."""
-        content = thaw(result.content)  # type: ignore[arg-type]
-        message = {"callId": call.id, "isError": not result.ok, "content": content}
+        message = {"callId": call.id, "isError": not result.ok, "content": thaw(result.content)}
         more: dict[str, Any] = {}
         if isinstance(result, Failure):
             more["error"] = {"name": result.error.name, "code": result.error.code}
@@ -94,8 +93,7 @@ class Journal:
 
     def context(self, position: int, call: ToolCall, context: Content) -> None:
         """Write that a context of a call was taken in, to be sent with the next request (SCD-15)."""
-        shown: JSON = thaw(context)  # type: ignore[arg-type]
-        self._append("context/accepted", callId=call.id, content=shown)
+        self._append("context/accepted", callId=call.id, content=thaw(context))
 
     def close(self, reason: str) -> None:
         """Close what was opened."""

@@ -47,7 +47,8 @@ class FrozenList(list[Any]):
 
     def __new__(cls, source: Any = ()) -> FrozenList:
         made: Any = snapshot(list(source))
-        return made  # type: ignore[no-any-return]
+        frozen: FrozenList = made
+        return frozen
 
     def __init__(self, source: Any = ()) -> None:
         """Change nothing, where a list's own would: what a frozen list holds is said when it is made."""
@@ -58,8 +59,8 @@ class FrozenList(list[Any]):
     def __copy__(self) -> FrozenList:
         return self
 
-    def __deepcopy__(self, memo: object) -> list[Any]:
-        return thaw(self)  # type: ignore[return-value]
+    def __deepcopy__(self, memo: object) -> JSON:
+        return thaw(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_freeze_again, (list(self),))
@@ -72,7 +73,8 @@ class FrozenDict(dict[str, Any]):
 
     def __new__(cls, source: Any = ()) -> FrozenDict:
         made: Any = snapshot(dict(source))
-        return made  # type: ignore[no-any-return]
+        frozen: FrozenDict = made
+        return frozen
 
     def __init__(self, source: Any = ()) -> None:
         """Change nothing, where a dict's own would: what a frozen dict holds is said when it is made."""
@@ -83,8 +85,8 @@ class FrozenDict(dict[str, Any]):
     def __copy__(self) -> FrozenDict:
         return self
 
-    def __deepcopy__(self, memo: object) -> dict[str, Any]:
-        return thaw(self)  # type: ignore[return-value]
+    def __deepcopy__(self, memo: object) -> JSON:
+        return thaw(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_freeze_again, (dict(self),))
@@ -128,7 +130,7 @@ class _Snapshot:
         self._path: list[str | int] = []
 
     def of(self, value: object) -> JSON:
-        root = self._copy(value)
+        root: JSON = self._copy(value)
         while self._open:
             _, slots, target = self._open[-1]
             for key, inner in slots:
@@ -147,29 +149,25 @@ class _Snapshot:
                     self._path.pop()
         return root
 
-    def _copy(self, value: object) -> JSON:
+    def _copy(self, value: Any) -> Any:
         self._nodes += 1
         if self._nodes > self._limits.nodes:
             self._refuse(f"the value has more than {self._limits.nodes} parts")
         kind = type(value)
         if kind in _SCALARS:
-            return value  # type: ignore[return-value]
+            return value
         if kind is float:
-            if not math.isfinite(value):  # type: ignore[arg-type]
+            if not math.isfinite(value):
                 self._refuse(f"{value} is not a JSON number")
-            return value  # type: ignore[return-value]
+            return value
         if kind in _DICTS:
-            items: Any = value
-            slots: list[tuple[Any, object]] = list(items.items())
+            slots: list[tuple[Any, object]] = list(value.items())
             for key, _ in slots:
                 if type(key) is not str:
                     self._refuse(f"a key is {_name(key)}, not a string")
-            opened: JSON = self._enter(value, slots, _empty(FrozenDict))
-            return opened
+            return self._enter(value, slots, _empty(FrozenDict))
         if kind in _LISTS:
-            elements: Any = value
-            filled: JSON = self._enter(value, list(enumerate(list(elements))), _empty(FrozenList))
-            return filled
+            return self._enter(value, list(enumerate(list(value))), _empty(FrozenList))
         self._refuse(f"{_name(value)} is not a JSON value")
 
     def _enter(self, source: object, slots: list[tuple[Any, object]], target: Any) -> Any:
@@ -188,7 +186,7 @@ def _name(value: object) -> str:
     return f"an object of type {type(value).__qualname__}"
 
 
-def thaw(value: JSON) -> JSON:
+def thaw(value: object) -> JSON:
     """A plain, changeable copy of a frozen value."""
     root: list[Any] = [value]
     left: list[tuple[Any, Any]] = [(root, 0)]
@@ -331,8 +329,7 @@ class _Reader:
         self._at = 0
 
     def _token(self) -> re.Match[str]:
-        start = _SPACE.match(self._raw, self._at).end()  # type: ignore[union-attr]
-        found = _TOKEN.match(self._raw, start)
+        found = _TOKEN.match(self._raw, _after_space(self._raw, self._at))
         if found is None:
             raise _NotText("something else was expected")
         self._at = found.end()
@@ -383,10 +380,15 @@ class _Reader:
                 _must_close(holder, token)
                 value = holder
             else:
-                if _SPACE.match(self._raw, self._at).end() != len(self._raw):  # type: ignore[union-attr]
+                if _after_space(self._raw, self._at) != len(self._raw):
                     raise _NotText("something follows the value")
                 read: JSON = value
                 return read
+
+
+def _after_space(raw: str, start: int) -> int:
+    found = _SPACE.match(raw, start)
+    return start if found is None else found.end()
 
 
 def _must_close(container: object, token: re.Match[str]) -> None:

@@ -2,7 +2,7 @@
 
 Nothing of this is kept by hand. The marks come from the specification's own `@clause`, statements and
 code lines from the sources, the rest from the properties, scenarios, vectors, mutants and proofs that are
-installed. What is not installed (a checkout has proofs, a wheel has none) is left out.
+installed. What is not installed (a checkout has proofs and tests, a wheel has none) is left out.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import gnomon_spec
 from gnomon_check import sources
 from gnomon_check.scenario import shipped
 from gnomon_check.sources import Place
+from gnomon_check.tested import marked_tests
 from gnomon_spec import kernel, properties
 from gnomon_spec.register import Clause, Status, clauses
 
@@ -54,6 +55,7 @@ class Evidence:
     vectors: tuple[Check, ...] = ()
     mutants: tuple[Check, ...] = ()
     proofs: tuple[Check, ...] = ()
+    tests: tuple[Check, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -201,6 +203,12 @@ def _proofs() -> Iterator[tuple[str, Check]]:
                 yield key, Check(subject, f"{row['method']}: {row['verdict']}", "proofs/ledger.json")
 
 
+def _tests() -> Iterator[tuple[str, Check]]:
+    for one in marked_tests():
+        for key in one.clauses:
+            yield key, Check(one.id, one.about, one.file)
+
+
 def _first_line(function: Callable[..., object]) -> str:
     return (inspect.getdoc(function) or "").partition("\n")[0]
 
@@ -216,4 +224,5 @@ _CHECKS: dict[str, Callable[[], Iterator[tuple[str, Check]]]] = {
     "vectors": _vectors,
     "mutants": _mutants,
     "proofs": _proofs,
+    "tests": _tests,
 }

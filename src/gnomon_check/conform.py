@@ -37,15 +37,23 @@ class Run:
     backend: str
     windows: tuple[Window, ...]
     problems: tuple[Problem, ...]
+    cannot: str | None = None
+    """Why the scenario cannot be run on that target at all; then nothing of it was judged."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Whether nothing was found; of what was not judged, nothing can be."""
         return not self.problems
 
 
 def conform(scenario: Scenario, target: Target, backend: str) -> Run:
-    """Run a scenario on a target, and judge it."""
+    """Run a scenario on a target, and judge it.
+
+    Raises `ScenarioError` where the scenario asks at its start for what is refused.
+    """
+    cannot = target.cannot(scenario)
+    if cannot is not None:
+        return Run(scenario, backend, (), (), cannot)
     windows = tuple(run(scenario, target, backend))
     return Run(scenario, backend, windows, tuple(judge(scenario, windows)))
 

@@ -443,14 +443,14 @@ class _Runner:
 async def quiesce() -> None:
     """Wait until nothing can proceed without the harness."""
     try:
-        loop = asyncio.get_running_loop()
+        loop: Any = asyncio.get_running_loop()
     except RuntimeError:
         await anyio.wait_all_tasks_blocked()
         return
     # Nothing here uses timers, threads or sockets: with no callback ready, all tasks are parked.
     while True:
         await asyncio.sleep(0)
-        if not loop._ready:  # type: ignore[attr-defined]
+        if not loop._ready:
             return
 
 

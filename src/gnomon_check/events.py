@@ -7,7 +7,7 @@ Schema files of the specification are made from; inside the kit an event travels
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, NonNegativeInt, Tag, TypeAdapter
 
@@ -357,7 +357,7 @@ _KNOWN = (
     TimeAdvanced,
     Noted,
 )
-NAMES: frozenset[str] = frozenset(model.model_fields["event"].annotation.__args__[0] for model in _KNOWN)  # type: ignore[union-attr]
+NAMES: frozenset[str] = frozenset(get_args(model.model_fields["event"].annotation)[0] for model in _KNOWN)
 
 
 def _not_known(schema: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ import gnomon_spec
 from gnomon_check import vectors
 from gnomon_check.events import EVENT, TraceHeader
 from gnomon_check.report.clause_page import clause_page
+from gnomon_check.report.tests_page import tests_page
 from gnomon_check.scenario import Scenario
 from gnomon_check.vectors.case import VectorFile
 
@@ -53,6 +54,8 @@ FILES: dict[Path, Callable[[], str]] = {
 
 if (_CHECKOUT / "pyproject.toml").exists():  # an installed wheel has no pages
     FILES[_CHECKOUT / "docs" / "read" / "clauses.md"] = lambda: clause_page(COMMAND)
+    if (_CHECKOUT / "tests").exists():
+        FILES[_CHECKOUT / "docs" / "read" / "tests.md"] = lambda: tests_page(COMMAND)
 
 
 def write() -> list[Path]:

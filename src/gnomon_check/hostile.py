@@ -72,8 +72,6 @@ class Evil:
     def __bool__(self) -> bool:
         raise RuntimeError("__bool__")
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 async def _nothing() -> None:
     return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from gnomon_check import tested
 from gnomon_check.clauses import Check, Evidence, evidence
 from gnomon_check.cli import app
 from gnomon_check.cli.explain_clause import show
@@ -34,6 +36,7 @@ def test_a_clause_is_told_with_reason_code_and_checks() -> None:
         "\nChecked by\n",
         "\n  property CancellationReplacesSuccessOnly: A body's own error is not replaced",
         "\n  scenario fr-can-4: A body's own error survives the abort\n",
+        "\n  test tests/spec/test_call_edges.py::test_a_rejection_stays_when_the_caller_aborts\n",
     ):
         assert part in output, part
     assert "\x1b" not in output
@@ -77,6 +80,7 @@ def test_json_is_for_machines() -> None:
     assert told["observed"] == ["events", "log"]
     assert "ModelOrder" in {row["name"] for row in told["properties"]}
     assert {"fr-ord-1", "fr-ord-4"} <= {row["name"] for row in told["scenarios"]}
+    assert "tests/lockstep/test_agreement.py" in {row["file"] for row in told["tests"]}
     assert all(row["file"].startswith("gnomon_spec/") for row in told["code"])
     assert any("SCD-6" in row["source"] for row in told["code"])
     told = json.loads(run("SCD", "--json")[1])
@@ -116,6 +120,12 @@ def test_many_vectors_are_counted_and_nothing_at_all_is_said() -> None:
     page = io.StringIO()
     show(Evidence(clause), Console(file=page, width=100))
     assert page.getvalue().endswith("Code\n  none: not written yet\n\nChecked by\n  nothing of the kit yet\n")
+
+
+def test_an_installed_wheel_has_no_tests_to_show(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert tested.marked_tests.__wrapped__() == tested.marked_tests() != ()
+    monkeypatch.setattr(tested, "_CHECKOUT", tmp_path)
+    assert tested.marked_tests.__wrapped__() == ()
 
 
 def test_a_terminal_gets_colours_and_folded_lines() -> None:

@@ -37,6 +37,7 @@ def test_the_built_in_runtime_conforms(scenario: Scenario, backend: str) -> None
     assert conform(scenario, Builtin(), backend).problems == ()
 
 
+@pytest.mark.clause("PY-1")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.id)
 def test_both_backends_show_the_same_events(scenario: Scenario) -> None:
     """Trio starts tasks that are ready together in any order, so a window is compared as a set."""

@@ -37,6 +37,7 @@ def reporting(value: Any, code: str) -> Scenario:
     return load(scenario(value, report=report), "here")
 
 
+@pytest.mark.clause("VAL-1", "OUT-1")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "inside"])

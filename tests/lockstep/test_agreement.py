@@ -21,6 +21,7 @@ def agree(scenario: Scenario, backend: str) -> Run:
     return found
 
 
+@pytest.mark.clause("DSP-8", "CAN-2", "CAN-6", "CAN-7", "SCD-4", "SCD-5", "SCD-6", "SCD-8", "SCD-10", "PY-1")
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(scenario=scenarios())
 @settings(max_examples=400)

@@ -241,6 +241,7 @@ def test_a_clause_that_lacks_a_place_owes_it() -> None:
     assert not collected.Evidence(register.clauses()["ERR-2"]).owed
 
 
+@pytest.mark.clause("ERR-2")
 def test_nothing_decides_by_the_text_of_a_message() -> None:
     """ERR-2, the one clause that is about sources: no comparison, no search in a message."""
     found = []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from gnomon_spec.vocabulary import EventName
 
 SPECIFICATION = Path(gnomon_spec.__file__).parent
 ROOT = Path(__file__).parents[2]
+SILENCED = "type: " + "ignore"
 
 
 @pytest.mark.parametrize("path", sorted(SPECIFICATION.glob("*.py")), ids=lambda path: path.name)
@@ -90,3 +93,28 @@ def test_modules_stay_short(path: Path) -> None:
     if path.name in longer:
         return
     assert len(path.read_text().splitlines()) <= 500
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for folder in ("spec", "src") for path in (ROOT / folder).rglob("*.py")),
+    ids=lambda path: path.name,
+)
+def test_a_type_checker_is_silenced_for_a_reason_only(path: Path) -> None:
+    assert silenced_without_a_word(path.read_text()) == []
+
+
+def silenced_without_a_word(text: str) -> list[str]:
+    """The lines that switch off a check of types, and do not say why beside it or on the line above."""
+    lines = ["", *text.splitlines()]
+    return [
+        line
+        for above, line in pairwise(lines)
+        if SILENCED in line and not re.search(SILENCED + r"\S*\s+# \w", line)
+        if not above.lstrip().startswith("# ")
+    ]
+
+
+def test_a_silencer_without_a_word_is_seen() -> None:
+    bare, told = f"a = b  # {SILENCED}[x]", f"a = b  # {SILENCED}[x]  # because"
+    assert silenced_without_a_word(f"{told}\n# because\n{bare}\n{bare}\n") == [bare]

@@ -1,9 +1,14 @@
-"""A program that runs a batch until it is interrupted; `python interrupted_batch.py BACKEND LOG`."""
+"""A program that runs a batch until it is interrupted; `python interrupted_batch.py BACKEND LOG`.
+
+It ends as well when its standard input does: whoever started it is gone then, in whatever way.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 
 import anyio
 
@@ -35,7 +40,15 @@ async def main(log: str) -> None:
         await runtime.run_batch(calls, session=session)
 
 
+def leave_with_the_parent() -> None:
+    """Wait for the end of the input, and end at once. The interrupt is for the other thread."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.read(0, 1)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=leave_with_the_parent, daemon=True).start()
     # A process that is started in the background may have inherited that SIGINT is ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     anyio.run(main, sys.argv[2], backend=sys.argv[1])

@@ -39,6 +39,7 @@ def answering(answer: object, **options: Any) -> World:
     return asking(World(in_scope=True, approver=CallbackApprover(lambda request: answer), **options))
 
 
+@pytest.mark.clause("APP-1", "APP-2", "APP-4", "ERR-1")
 @both
 @pytest.mark.parametrize(
     ("answer", "expected"),
@@ -59,6 +60,7 @@ def test_only_allowed_once_is_a_grant(backend: str, answer: object, expected: st
     assert code(answering(answer).call(backend)) == expected
 
 
+@pytest.mark.clause("APP-4")
 @both
 @pytest.mark.parametrize("error", [ValueError(), SystemExit(), asyncio.CancelledError()])
 def test_an_approver_that_raises_is_unavailable(backend: str, error: BaseException) -> None:
@@ -69,6 +71,7 @@ def test_an_approver_that_raises_is_unavailable(backend: str, error: BaseExcepti
     assert code(world.call(backend)) == "APPROVAL_UNAVAILABLE"
 
 
+@pytest.mark.clause("PY-4")
 @both
 def test_keyboard_interrupt_in_an_approver_leaves(backend: str) -> None:
     def strike(request: ApprovalRequest) -> object:
@@ -78,6 +81,7 @@ def test_keyboard_interrupt_in_an_approver_leaves(backend: str) -> None:
         asking(World(in_scope=True, approver=CallbackApprover(strike))).call(backend)
 
 
+@pytest.mark.clause("PY-4")
 @both
 def test_a_keyboard_interrupt_after_the_request_was_withdrawn_leaves_as_well(backend: str) -> None:
     async def strike(request: ApprovalRequest) -> object:
@@ -92,6 +96,7 @@ def test_a_keyboard_interrupt_after_the_request_was_withdrawn_leaves_as_well(bac
         world.call(backend)
 
 
+@pytest.mark.clause("APP-2")
 @both
 def test_the_five_default_texts_differ_and_an_ask_without_a_service_says_its_reason(backend: str) -> None:
     texts = [shown(answering(one).call(backend)) for one in ("rejected", "cancelled", "unavailable")]
@@ -103,6 +108,7 @@ def test_the_five_default_texts_differ_and_an_ask_without_a_service_says_its_rea
     assert shown(asking(World(in_scope=True), "my reason").call(backend)) == "Error: my reason"
 
 
+@pytest.mark.clause("PRE-1", "APP-8")
 @both
 def test_answerers_form_a_waterfall_in_the_asking_scope(backend: str) -> None:
     world = asking(World(in_scope=True, approval_policy="ask"))
@@ -117,6 +123,7 @@ def test_answerers_form_a_waterfall_in_the_asking_scope(backend: str) -> None:
     assert world.seen == ["observer", "act", "body", "observer"]
 
 
+@pytest.mark.clause("PRE-1", "APP-8")
 @both
 def test_the_approver_stands_outermost_and_prepended_answerers_outside_of_it(backend: str) -> None:
     world = answering("rejected")
@@ -156,6 +163,7 @@ def approvals(session: Any) -> list[tuple[str, Any]]:
     ]
 
 
+@pytest.mark.clause("APP-6")
 @both
 def test_requests_are_logged_as_asked_and_decided_and_the_log_holds(backend: str, tmp_path: Path) -> None:
     world = answering("rejected")
@@ -169,6 +177,7 @@ def test_requests_are_logged_as_asked_and_decided_and_the_log_holds(backend: str
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.clause("APP-7", "APP-9")
 @both
 def test_the_last_policy_of_a_session_counts_and_is_looked_up_at_each_ask(backend: str) -> None:
     world = answering("allowed-once")
@@ -186,6 +195,7 @@ def test_the_last_policy_of_a_session_counts_and_is_looked_up_at_each_ask(backen
     assert len(list(session.records())) == before
 
 
+@pytest.mark.clause("APP-7")
 @both
 def test_never_rejects_before_any_answerer_but_looks_at_an_aborted_signal_first(backend: str) -> None:
     world = answering("allowed-once", approval_policy="never")
@@ -198,6 +208,7 @@ def test_never_rejects_before_any_answerer_but_looks_at_an_aborted_signal_first(
     assert approvals(session) == [("asked", None), ("decided", "cancelled")]
 
 
+@pytest.mark.clause("APP-10")
 @both
 def test_without_an_open_turn_asking_fails_and_logs_nothing(backend: str) -> None:
     world = answering("allowed-once")
@@ -209,6 +220,7 @@ def test_without_an_open_turn_asking_fails_and_logs_nothing(backend: str) -> Non
     assert code(world.call(backend)) == "OK", "without a session nothing is logged, and it may ask"
 
 
+@pytest.mark.clause("LOG-3")
 @both
 @pytest.mark.parametrize("kind", ["approval/asked", "approval/decided"])
 def test_an_approval_record_that_cannot_be_written_fails_the_call_and_not_the_batch(
@@ -228,6 +240,7 @@ def test_an_approval_record_that_cannot_be_written_fails_the_call_and_not_the_ba
 # -- waiting ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("APP-5", "SCD-1")
 @both
 def test_approvals_of_a_batch_never_overlap_and_go_in_model_order(backend: str) -> None:
     seen: list[str] = []
@@ -243,6 +256,7 @@ def test_approvals_of_a_batch_never_overlap_and_go_in_model_order(backend: str) 
     assert seen == ["c0?", "c0!", "c1?", "c1!", "c2?", "c2!"]
 
 
+@pytest.mark.clause("APP-11", "PY-13")
 @both
 def test_the_batch_waits_for_the_approver_of_a_withdrawn_request(backend: str) -> None:
     seen: list[str] = []
@@ -264,6 +278,7 @@ def test_the_batch_waits_for_the_approver_of_a_withdrawn_request(backend: str) -
     assert seen == ["post", "approver ended"]
 
 
+@pytest.mark.clause("APP-3", "APP-11")
 @both
 def test_an_approver_that_aborts_and_raises_is_withdrawn(backend: str) -> None:
     """Seen to fail: an error in a withdrawn request once left the batch."""
@@ -295,6 +310,7 @@ def test_the_terminal_approver_asks_in_words(backend: str) -> None:
     assert asked[0] == "Allow act with {}?\n  because\n  [y/N] "
 
 
+@pytest.mark.clause("APP-9")
 def test_unknown_policies_are_refused() -> None:
     with pytest.raises(ConfigError, match="APP-9"):
         Runtime(approval_policy="always")

@@ -30,6 +30,7 @@ from gnomon import (
 from gnomon.execution import Call, Caller
 
 
+@pytest.mark.clause("SCD-6", "SCD-12", "SCD-15")
 @both
 def test_contexts_are_accepted_after_their_result_and_handed_out_in_model_order(
     backend: str,
@@ -64,6 +65,7 @@ def test_contexts_are_accepted_after_their_result_and_handed_out_in_model_order(
     ]
 
 
+@pytest.mark.clause("SCD-9", "LOG-3")
 @both
 def test_a_context_that_cannot_be_logged_is_a_failure_of_the_batch(backend: str) -> None:
     class Failing(MemorySession):
@@ -85,6 +87,7 @@ def test_a_context_that_cannot_be_logged_is_a_failure_of_the_batch(backend: str)
     assert logged(session)[-1] == "tool/result OK"
 
 
+@pytest.mark.clause("SCD-3", "SCD-5")
 @both
 def test_an_observer_that_makes_the_next_tool_exclusive_is_seen(backend: str) -> None:
     running: list[str] = []
@@ -125,6 +128,7 @@ def test_an_observer_that_makes_the_next_tool_exclusive_is_seen(backend: str) ->
     assert overlaps == [False, True, False]
 
 
+@pytest.mark.clause("PY-11")
 def test_an_abort_from_another_thread_is_seen_at_once_and_told_on_the_loop() -> None:
     async def main() -> list[bool]:
         controller = AbortController()
@@ -154,6 +158,7 @@ def _fail(arguments: Any) -> bool:
     raise SystemExit
 
 
+@pytest.mark.clause("SCD-2", "PY-8", "PY-12")
 @pytest.mark.parametrize(
     ("classifier", "parallel"),
     [

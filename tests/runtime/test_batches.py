@@ -77,6 +77,7 @@ def logged(session: MemorySession) -> list[str]:
     ]
 
 
+@pytest.mark.clause("DSP-4", "DSP-7", "DSP-8", "OUT-5", "SCD-10", "ERR-1", "ERR-3")
 @both
 def test_results_stand_in_the_order_of_the_calls(backend: str) -> None:
     calls = [
@@ -95,12 +96,14 @@ def test_results_stand_in_the_order_of_the_calls(backend: str) -> None:
     assert result.results[1].content == [{"type": "text", "text": "Error: it broke"}]
 
 
+@pytest.mark.clause("DSP-7")
 @both
 def test_an_error_without_a_text_says_its_type(backend: str) -> None:
     result = on(backend, lambda: runtime().run_batch([call("fail", '{"text": ""}')]))
     assert result.results[0].error.message == "ValueError"
 
 
+@pytest.mark.clause("DSP-8")
 @both
 @pytest.mark.parametrize("text", ['{"a": 1', "[1]", "null", '"a"', '{"a": 1, "c": 2}', '{"a": 1e400}', " "])
 def test_arguments_that_do_not_fit_never_run_the_tool(backend: str, text: str) -> None:
@@ -108,6 +111,7 @@ def test_arguments_that_do_not_fit_never_run_the_tool(backend: str, text: str) -
     assert codes(result) == ["INVALID_ARGS"]
 
 
+@pytest.mark.clause("SCD-14")
 @both
 def test_an_empty_batch_does_nothing(backend: str) -> None:
     session = MemorySession()
@@ -116,6 +120,7 @@ def test_an_empty_batch_does_nothing(backend: str) -> None:
     assert logged(session) == []
 
 
+@pytest.mark.clause("SCD-8", "SCD-10", "PY-2")
 @both
 def test_an_abort_answers_every_call(backend: str) -> None:
     controller = AbortController()
@@ -155,6 +160,7 @@ EXPECTED_AFTER_CANCELLATION = [
 THREE = [call("forever"), call("forever"), call("add", '{"a": 1}')]
 
 
+@pytest.mark.clause("PY-3")
 @both
 def test_a_cancelled_scope_gets_its_cancellation_after_the_log_is_complete(backend: str) -> None:
     session = MemorySession()
@@ -177,6 +183,7 @@ def test_a_cancelled_scope_gets_its_cancellation_after_the_log_is_complete(backe
     assert logged(session) == EXPECTED_AFTER_CANCELLATION
 
 
+@pytest.mark.clause("SCD-8", "PY-3")
 @both
 def test_a_scope_that_is_cancelled_before_answers_every_call_as_not_started(backend: str) -> None:
     session = MemorySession()
@@ -191,6 +198,7 @@ def test_a_scope_that_is_cancelled_before_answers_every_call_as_not_started(back
     assert [one for one in logged(session) if "result" in one] == ["tool/result ABORTED_BEFORE_DISPATCH"] * 3
 
 
+@pytest.mark.clause("PY-3")
 @both
 def test_a_failing_sibling_cancels_the_batch_and_its_log_is_complete(backend: str) -> None:
     session = MemorySession()
@@ -211,6 +219,7 @@ async def _settled() -> None:
     await anyio.wait_all_tasks_blocked()
 
 
+@pytest.mark.clause("PY-3")
 def test_task_cancel_several_times_goes_on_as_one_cancellation() -> None:
     session = MemorySession()
 
@@ -228,6 +237,7 @@ def test_task_cancel_several_times_goes_on_as_one_cancellation() -> None:
     assert logged(session) == EXPECTED_AFTER_CANCELLATION
 
 
+@pytest.mark.clause("PY-3")
 def test_asyncio_timeout_still_raises_timeout_error() -> None:
     session = MemorySession()
 
@@ -243,6 +253,7 @@ def test_asyncio_timeout_still_raises_timeout_error() -> None:
     assert len([one for one in logged(session) if "result" in one]) == 3
 
 
+@pytest.mark.clause("SCD-11")
 def test_no_task_is_left_behind() -> None:
     async def main() -> set[str]:
         before = asyncio.all_tasks()
@@ -256,6 +267,7 @@ def test_no_task_is_left_behind() -> None:
     assert asyncio.run(main()) == set()
 
 
+@pytest.mark.clause("SCD-9", "PY-4")
 @both
 def test_keyboard_interrupt_in_a_body_leaves_the_batch_and_invents_nothing(backend: str) -> None:
     session = MemorySession()
@@ -282,6 +294,7 @@ def test_keyboard_interrupt_in_a_body_leaves_the_batch_and_invents_nothing(backe
     ]
 
 
+@pytest.mark.clause("OUT-1")
 @both
 def test_an_output_that_does_not_fit_is_an_error_that_says_that_the_tool_ran(backend: str) -> None:
     @tool
@@ -305,12 +318,14 @@ def test_an_output_that_does_not_fit_is_an_error_that_says_that_the_tool_ran(bac
     assert all("the tool ran" in one.error.message for one in result.results)
 
 
+@pytest.mark.clause("SCD-4", "PY-12")
 @pytest.mark.parametrize("bound", [0, -1, True, 1.5, "3"])
 def test_a_pool_of_no_slots_is_refused_when_it_is_configured(bound: Any) -> None:
     with pytest.raises(ConfigError, match="max_parallel"):
         Runtime(max_parallel=bound)
 
 
+@pytest.mark.clause("REG-2", "PY-9")
 def test_registration_is_refused_without_changing_anything() -> None:
     made = runtime()
     with pytest.raises(RegistrationError, match="REG-2"):
@@ -324,6 +339,7 @@ def test_registration_is_refused_without_changing_anything() -> None:
     assert [one["name"] for one in made.schemas()] == ["add", "forever", "fail", "refuse"]
 
 
+@pytest.mark.clause("REG-6")
 def test_the_schemas_that_the_model_is_sent() -> None:
     made = Runtime()
     removal = made.register(add)
@@ -352,6 +368,7 @@ ONE = [call("add", '{"a": 1}')]
 ANNOUNCED = {"callId": "c", "name": "add", "arguments": '{"a": 1}'}
 
 
+@pytest.mark.clause("LOG-2")
 @both
 def test_an_open_step_of_the_owner_is_used_and_left_open(backend: str) -> None:
     session = MemorySession()
@@ -364,6 +381,7 @@ def test_an_open_step_of_the_owner_is_used_and_left_open(backend: str) -> None:
     assert (records[3].data["turn"], records[3].data["step"]) == (4, 2)
 
 
+@pytest.mark.clause("LOG-2")
 @both
 def test_each_batch_of_a_session_gets_a_turn_of_its_own(backend: str) -> None:
     session = MemorySession()
@@ -372,6 +390,7 @@ def test_each_batch_of_a_session_gets_a_turn_of_its_own(backend: str) -> None:
     assert [one.data["turn"] for one in session.records() if one.type == "turn/start"] == [0, 1]
 
 
+@pytest.mark.clause("PY-10")
 @both
 def test_a_session_whose_batch_is_open_takes_no_other(backend: str) -> None:
     session = MemorySession()

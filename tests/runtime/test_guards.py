@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gnomon import Allow, Code, Execution, Registration, RegistrationError, Runtime, ToolError
 
 
+@pytest.mark.clause("REG-7", "GRD-1")
 @both
 def test_guards_run_by_layer_the_farthest_first_and_in_order(backend: str) -> None:
     world = World(in_scope=True)
@@ -29,6 +30,7 @@ def test_guards_run_by_layer_the_farthest_first_and_in_order(backend: str) -> No
     assert world.seen == [*guards, "body", "observer"]
 
 
+@pytest.mark.clause("GRD-2", "GRD-4")
 @both
 @pytest.mark.parametrize(
     ("answer", "expected"),
@@ -53,6 +55,7 @@ def test_a_guard_answers_a_reason_or_nothing(backend: str, answer: Any, expected
     assert world.seen == [*denied[expected], "observer"]
 
 
+@pytest.mark.clause("GRD-4", "PY-8")
 @both
 def test_an_async_guard_is_malformed_and_its_coroutine_is_closed(backend: str) -> None:
     world = World()
@@ -64,6 +67,7 @@ def test_an_async_guard_is_malformed_and_its_coroutine_is_closed(backend: str) -
     assert code(world.call(backend)) == Code.POLICY_ERROR
 
 
+@pytest.mark.clause("GRD-4", "PY-4")
 @both
 @pytest.mark.parametrize("error", [ValueError("v"), SystemExit(), asyncio.CancelledError(), GeneratorExit()])
 def test_a_guard_that_raises_fails_the_call(backend: str, error: BaseException) -> None:
@@ -76,6 +80,7 @@ def test_a_guard_that_raises_fails_the_call(backend: str, error: BaseException) 
     assert code(world.call(backend)) == Code.POLICY_ERROR
 
 
+@pytest.mark.clause("ERR-1")
 @both
 def test_a_guard_that_raises_keeps_a_structured_code(backend: str) -> None:
     world = World()
@@ -87,6 +92,7 @@ def test_a_guard_that_raises_keeps_a_structured_code(backend: str) -> None:
     assert code(world.call(backend)) == "QUOTA"
 
 
+@pytest.mark.clause("GRD-6")
 @both
 def test_a_guard_that_a_guard_adds_to_a_later_layer_takes_part_and_a_removed_one_hides_no_other(
     backend: str,
@@ -118,6 +124,7 @@ def test_what_is_no_function_is_no_guard() -> None:
 ANSWERS = st.sampled_from([None, "no", "", False, 5, "raises"])
 
 
+@pytest.mark.clause("GRD-2", "GRD-3")
 @given(st.lists(ANSWERS, max_size=4), ANSWERS, st.integers(0, 4))
 def test_one_guard_more_never_lets_a_call_through(answers: list[Any], more: Any, place: int) -> None:
     def runs(several: list[Any]) -> bool:

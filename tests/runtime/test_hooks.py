@@ -48,6 +48,7 @@ def listener(world: World, name: str) -> Callable[..., Any]:
     return listen
 
 
+@pytest.mark.clause("PRE-1")
 @both
 @pytest.mark.parametrize("event", ["pre_execute", "execute", "post_execute"])
 def test_the_first_registered_stands_outermost_and_a_prepended_one_outside_of_it(
@@ -72,24 +73,31 @@ def test_the_first_registered_stands_outermost_and_a_prepended_one_outside_of_it
     assert [one for one in world.seen if ">" in one] == ["5>", "1>", "3>"]
 
 
+@pytest.mark.clause("PRE-1")
 @both
 def test_the_set_is_fixed_when_the_waterfall_starts_and_a_listener_may_take_itself_away(backend: str) -> None:
     world = World()
     mine: list[Registration] = []
 
+    def late(execution: Execution, following: Next[Any]) -> Any:
+        world.seen.append("late")
+        return following()
+
     def first(execution: Execution, following: Next[Any]) -> Any:
         world.seen.append("first")
         mine[0]()
-        world.runtime.on("pre_execute", lambda execution, following: world.seen.append("late") or following())
+        for _ in range(2):  # one more than goes
+            world.runtime.on("pre_execute", late)
         return following()
 
     mine.append(world.runtime.on("pre_execute", first))
     world.call(backend)
     assert world.seen == ["first", "body", "observer"]
     world.call(backend)
-    assert world.seen[3:] == ["late", "body", "observer"]
+    assert world.seen[3:] == ["late", "late", "body", "observer"]
 
 
+@pytest.mark.clause("PRE-2", "PRE-3", "PRE-4", "APP-2", "ERR-1")
 @both
 @pytest.mark.parametrize(
     ("decision", "expected", "words"),
@@ -124,6 +132,7 @@ def test_decisions_of_pre_execute(backend: str, decision: Any, expected: str, wo
     assert ("body" in world.seen) is (expected == "OK")
 
 
+@pytest.mark.clause("PST-2", "PST-3", "PST-5", "PST-6")
 @both
 @pytest.mark.parametrize(
     ("decision", "expected", "left"),
@@ -150,6 +159,7 @@ def test_decisions_of_post_execute(backend: str, decision: Any, expected: str, l
     assert (code(result), contexts(result)) == (expected, left)
 
 
+@pytest.mark.clause("PST-3", "PST-5", "PY-12")
 @both
 def test_an_empty_block_has_a_fixed_message_and_a_null_is_a_value(backend: str) -> None:
     world = World()
@@ -164,6 +174,7 @@ def test_an_empty_block_has_a_fixed_message_and_a_null_is_a_value(backend: str) 
     assert shown(world.call(backend)) == "null"
 
 
+@pytest.mark.clause("PRE-5", "DSP-13", "PST-7", "ERR-1", "ERR-3", "PY-4")
 @both
 @pytest.mark.parametrize("event", ["pre_execute", "execute", "post_execute"])
 def test_a_listener_that_raises_keeps_a_structured_code(backend: str, event: Any) -> None:
@@ -185,6 +196,7 @@ def test_a_listener_that_raises_keeps_a_structured_code(backend: str, event: Any
         assert (result.error.code, result.error.name) == ("POLICY_ERROR", type(error).__name__)
 
 
+@pytest.mark.clause("PY-4")
 @both
 @pytest.mark.parametrize("event", ["pre_execute", "execute", "post_execute"])
 def test_keyboard_interrupt_leaves(backend: str, event: Any) -> None:
@@ -198,6 +210,7 @@ def test_keyboard_interrupt_leaves(backend: str, event: Any) -> None:
         world.call(backend)
 
 
+@pytest.mark.clause("PRE-2")
 @both
 def test_an_inner_failure_is_raised_by_next_and_may_be_caught(backend: str) -> None:
     world = World()
@@ -212,6 +225,7 @@ def test_an_inner_failure_is_raised_by_next_and_may_be_caught(backend: str) -> N
     assert code(world.call(backend)) == Code.DENIED
 
 
+@pytest.mark.clause("PRE-7", "DSP-1")
 @both
 @pytest.mark.parametrize("event", ["pre_execute", "execute", "post_execute"])
 def test_a_second_next_runs_the_whole_rest_again(backend: str, event: Any) -> None:
@@ -227,6 +241,7 @@ def test_a_second_next_runs_the_whole_rest_again(backend: str, event: Any) -> No
     assert world.seen.count("rest>") == 2
 
 
+@pytest.mark.clause("PRE-7")
 @both
 @pytest.mark.parametrize("event", ["pre_execute", "execute", "post_execute"])
 def test_next_raises_while_an_earlier_one_is_pending_and_after_the_end(backend: str, event: Any) -> None:
@@ -265,6 +280,7 @@ def test_a_next_whose_task_never_began_holds_up_nothing() -> None:
     assert code(world.call("asyncio")) == "OK"
 
 
+@pytest.mark.clause("FIN-3", "PY-8")
 @both
 def test_observers_are_contained_and_reported(backend: str) -> None:
     world = World()
@@ -287,6 +303,7 @@ def test_observers_are_contained_and_reported(backend: str) -> None:
     assert world.seen == ["body", "observer", "third"]
 
 
+@pytest.mark.clause("FIN-3")
 def test_a_warning_that_is_an_error_changes_nothing_and_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World()
     reported: list[Any] = []
@@ -310,6 +327,7 @@ def test_unknown_events_and_what_is_no_function_are_refused() -> None:
         runtime.on("result", None)
 
 
+@pytest.mark.clause("PY-7")
 @both
 def test_context_variables_are_shared_by_the_steps_of_one_call_and_by_nobody_else(backend: str) -> None:
     variable: ContextVar[str] = ContextVar("variable", default="unset")
@@ -342,6 +360,7 @@ def test_context_variables_are_shared_by_the_steps_of_one_call_and_by_nobody_els
     assert seen == [*once, *once, "after caller"]
 
 
+@pytest.mark.clause("PY-10")
 @both
 @pytest.mark.parametrize("step", ["guard", "classifier", "renderer", "finalizer"])
 def test_the_runtime_refuses_to_be_called_from_a_synchronous_step(backend: str, step: str) -> None:

@@ -339,6 +339,7 @@ def play(backend: str, scripts: dict[str, Any], in_scope: bool, path: Path) -> S
     return world
 
 
+@pytest.mark.clause("SCD-10")
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(scripts=SCRIPTS, in_scope=st.booleans())
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -356,6 +357,7 @@ LETS_RUN = {
 """What a policy has to answer for a body to run."""
 
 
+@pytest.mark.clause("PRE-2", "APP-4", "GRD-4")
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("place", PLACES)
 def test_each_kind_at_each_place(place: str, is_async: bool, tmp_path: Path) -> None:

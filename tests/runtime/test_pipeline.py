@@ -52,6 +52,7 @@ def asking(world: World) -> World:
 # -- approval and guards --------------------------------------------------------------------------
 
 
+@pytest.mark.clause("APP-3", "APP-6", "APP-11")
 @both
 def test_abort_during_a_pending_ask_withdraws_it_at_once_and_guards_do_not_run(backend: str) -> None:
     world = asking(World(in_scope=True, approval_policy="ask"))
@@ -72,6 +73,7 @@ def test_abort_during_a_pending_ask_withdraws_it_at_once_and_guards_do_not_run(b
     assert list(session.records())[-1].data["outcome"] == "cancelled"
 
 
+@pytest.mark.clause("GRD-5")
 @both
 @pytest.mark.parametrize(("reason", "expected"), [("no", "DENIED"), (None, "ABORTED_BEFORE_DISPATCH")])
 def test_allowed_then_aborted_the_guard_has_the_say(backend: str, reason: str | None, expected: str) -> None:
@@ -88,6 +90,7 @@ def test_allowed_then_aborted_the_guard_has_the_say(backend: str, reason: str | 
     assert world.seen == ["guard", "post", "observer"]
 
 
+@pytest.mark.clause("CAN-7")
 @both
 def test_a_rejection_stays_when_the_caller_aborts(backend: str) -> None:
     world = asking(World(in_scope=True, approval_policy="ask"))
@@ -104,6 +107,7 @@ def test_a_rejection_stays_when_the_caller_aborts(backend: str) -> None:
 # -- creation -------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("ARG-3", "CRE-2", "CRE-4")
 @both
 def test_bad_arguments_win_over_an_aborted_signal_and_are_finalized_without_arguments(backend: str) -> None:
     arguments: list[Any] = []
@@ -114,10 +118,11 @@ def test_bad_arguments_win_over_an_aborted_signal_and_are_finalized_without_argu
     assert code(world.call(backend, arguments='{"a": 1e400}')) == Code.INVALID_ARGS
     assert code(world.call(backend, arguments='{"a":' * 300 + "1" + "}" * 300)) == Code.INVALID_ARGS
     assert arguments == [ABSENT] * 4
-    assert "pre" not in world.seen
     assert code(world.call(backend)) == Code.ABORTED_BEFORE_DISPATCH
+    assert "pre" not in world.seen
 
 
+@pytest.mark.clause("MOD-2", "CRE-6")
 @both
 @pytest.mark.parametrize("aborted", [False, True])
 def test_a_collapsed_call_is_refused_before_any_policy(backend: str, aborted: bool) -> None:
@@ -133,6 +138,7 @@ def test_a_collapsed_call_is_refused_before_any_policy(backend: str, aborted: bo
     assert code(world.call(backend, arguments="1e400")) == Code.INVALID_ARGS
 
 
+@pytest.mark.clause("DSP-4")
 @both
 def test_the_mode_flips_while_a_call_is_under_way(backend: str) -> None:
     world = World(in_scope=True)
@@ -144,6 +150,7 @@ def test_the_mode_flips_while_a_call_is_under_way(backend: str) -> None:
     assert world.seen == ["post", "observer"]
 
 
+@pytest.mark.clause("MOD-2", "MOD-3", "MOD-5")
 @both
 def test_a_nested_call_is_not_collapsed_and_run_code_has_nothing_to_run_it(backend: str) -> None:
     world = World(in_scope=True)
@@ -159,6 +166,7 @@ def test_a_nested_call_is_not_collapsed_and_run_code_has_nothing_to_run_it(backe
     assert code(on(backend, nested)) == "OK"
 
 
+@pytest.mark.clause("CRE-3", "DSP-4")
 @both
 def test_an_unknown_name_is_seen_by_every_policy_and_has_no_finalizer(backend: str) -> None:
     world = asking(World(in_scope=True, approval_policy="ask", name="other"))
@@ -181,6 +189,7 @@ def test_an_unknown_name_is_seen_by_every_policy_and_has_no_finalizer(backend: s
     assert world.seen == ["approval", "guard", "wrapper", "body", "post", "observer"]
 
 
+@pytest.mark.clause("CRE-5")
 @both
 def test_identity_cannot_be_changed_and_nonsense_is_no_signal(backend: str) -> None:
     world = World()
@@ -212,6 +221,7 @@ def test_identity_cannot_be_changed_and_nonsense_is_no_signal(backend: str) -> N
     assert code(world.call(backend)) == "OK"
 
 
+@pytest.mark.clause("DSP-15")
 @both
 def test_what_is_handed_over_after_the_body_is_refused(backend: str) -> None:
     kept: list[ToolContext] = []
@@ -229,6 +239,7 @@ def test_what_is_handed_over_after_the_body_is_refused(backend: str) -> None:
     assert (code(result), contexts(result)) == ("OK", [])
 
 
+@pytest.mark.clause("CRE-1", "PTC-8")
 @both
 def test_a_call_from_inside_gets_the_token_and_its_result_carries_nothing_outward(backend: str) -> None:
     runtime = Runtime()

@@ -31,6 +31,7 @@ Around = Next[Result]
 # -- dispatch -------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("DSP-3", "CAN-2", "CAN-5")
 @both
 def test_abort_between_the_last_check_and_the_body_still_runs_the_wrappers(backend: str) -> None:
     world = World()
@@ -45,6 +46,7 @@ def test_abort_between_the_last_check_and_the_body_still_runs_the_wrappers(backe
     assert world.seen == ["wrapper", "observer"]
 
 
+@pytest.mark.clause("DSP-1", "DSP-11", "DSP-14")
 @both
 def test_a_retry_keeps_the_contexts_and_the_conclusion_of_both_attempts(backend: str) -> None:
     attempts: list[int] = []
@@ -72,6 +74,7 @@ def test_a_retry_keeps_the_contexts_and_the_conclusion_of_both_attempts(backend:
     assert result.value == "second"
 
 
+@pytest.mark.clause("DSP-3", "CAN-2")
 @both
 def test_a_retry_after_an_abort_does_not_run_the_body_again(backend: str) -> None:
     def body(context: ToolContext) -> str:
@@ -92,6 +95,7 @@ def test_a_retry_after_an_abort_does_not_run_the_body_again(backend: str) -> Non
 OWN = Success("own", text("own"), contexts=(text("w"),))
 
 
+@pytest.mark.clause("DSP-12", "CAN-5")
 @both
 def test_a_wrappers_own_success_while_the_caller_has_aborted(backend: str) -> None:
     world = World()
@@ -107,6 +111,7 @@ def test_a_wrappers_own_success_while_the_caller_has_aborted(backend: str) -> No
     assert world.seen == ["post sees ABORTED_BEFORE_DISPATCH", "observer"]
 
 
+@pytest.mark.clause("DSP-10", "DSP-14")
 @both
 def test_of_a_wrappers_own_success_only_value_and_contexts_count(backend: str) -> None:
     world = World(schema={"type": "string"})
@@ -120,6 +125,7 @@ def test_of_a_wrappers_own_success_only_value_and_contexts_count(backend: str) -
     assert world.seen == ["observer"]
 
 
+@pytest.mark.clause("DSP-10")
 @both
 @pytest.mark.parametrize("gone", [False, True])
 def test_a_wrappers_own_success_that_does_not_pass_is_final_and_without_contexts(
@@ -147,6 +153,7 @@ def test_a_wrappers_own_success_that_does_not_pass_is_final_and_without_contexts
     assert world.seen == ["body", "finalizer", "observer"]
 
 
+@pytest.mark.clause("DSP-13")
 @both
 @pytest.mark.parametrize("ending", ["raises", None, "nothing proper", {"ok": True}])
 def test_a_wrapper_that_fails_loses_contexts_and_skips_post_execute(backend: str, ending: Any) -> None:
@@ -170,6 +177,7 @@ def test_a_wrapper_that_fails_loses_contexts_and_skips_post_execute(backend: str
     assert world.seen == ["body", "finalizer", "observer"]
 
 
+@pytest.mark.clause("DSP-10", "DSP-11")
 @both
 def test_a_wrappers_own_failure_visits_post_execute_with_the_contexts_of_the_body_first(backend: str) -> None:
     def body(context: ToolContext) -> str:
@@ -189,6 +197,7 @@ def test_a_wrappers_own_failure_visits_post_execute_with_the_contexts_of_the_bod
     assert "post" in world.seen
 
 
+@pytest.mark.clause("DSP-10")
 @both
 def test_a_result_of_another_execution_is_not_trusted(backend: str) -> None:
     """Seen to fail: with results trusted by their type, the borrowed content came through."""
@@ -207,6 +216,7 @@ def test_a_result_of_another_execution_is_not_trusted(backend: str) -> None:
     assert world.seen == ["observer"]
 
 
+@pytest.mark.clause("DSP-2", "DSP-9")
 @both
 @pytest.mark.parametrize("fits", [True, False])
 def test_a_wrappers_signal_aborts_the_body_and_not_the_caller(backend: str, fits: bool) -> None:
@@ -235,6 +245,7 @@ def test_a_wrappers_signal_aborts_the_body_and_not_the_caller(backend: str, fits
     assert not mine.signal._callbacks
 
 
+@pytest.mark.clause("DSP-3")
 @both
 def test_a_wrappers_signal_that_has_aborted_keeps_the_body_from_running(backend: str) -> None:
     mine = AbortController()
@@ -250,6 +261,7 @@ def test_a_wrappers_signal_that_has_aborted_keeps_the_body_from_running(backend:
     assert world.seen == ["observer"]
 
 
+@pytest.mark.clause("DSP-2", "CAN-3")
 @both
 def test_a_wrapper_cannot_detach_the_callers_abort_from_a_body(backend: str) -> None:
     def body(context: ToolContext) -> str:
@@ -267,6 +279,7 @@ def test_a_wrapper_cannot_detach_the_callers_abort_from_a_body(backend: str) -> 
     assert code(world.call(backend)) == Code.ABORTED
 
 
+@pytest.mark.clause("DSP-6", "DSP-11")
 @both
 def test_a_wrapper_that_does_not_wait_leaves_no_body_behind(backend: str) -> None:
     def body(context: ToolContext) -> str:
@@ -285,6 +298,7 @@ def test_a_wrapper_that_does_not_wait_leaves_no_body_behind(backend: str) -> Non
     assert world.seen == ["body", "observer"]
 
 
+@pytest.mark.clause("DSP-6")
 @both
 def test_a_body_that_a_wrapper_started_in_a_task_of_its_own_is_awaited(backend: str) -> None:
     async def body(context: ToolContext) -> str:
@@ -316,12 +330,14 @@ def test_a_body_that_a_wrapper_started_in_a_task_of_its_own_is_awaited(backend: 
     assert code(on(backend, main)) == "OK"
 
 
+@pytest.mark.clause("CAN-6")
 @both
 def test_an_abort_from_render_is_an_abort_of_the_body(backend: str) -> None:
     world = World(render=lambda arguments, value: see(world, "render", world.caller.abort() or text("x")))
     assert code(world.call(backend)) == Code.ABORTED
 
 
+@pytest.mark.clause("SCH-8", "DSP-8")
 @both
 def test_body_and_invalid_arguments(backend: str) -> None:
     world = World(parameters={"type": "object", "required": ["a"]})
@@ -334,6 +350,7 @@ def test_body_and_invalid_arguments(backend: str) -> None:
     assert result.value == "not JSON"
 
 
+@pytest.mark.clause("DSP-7", "OUT-5", "ERR-1", "ERR-3", "PY-4", "PY-6")
 @both
 @pytest.mark.parametrize(
     ("raised", "expected", "name", "message"),
@@ -367,6 +384,7 @@ def test_a_body_that_raises(
     assert shown(result) == f"Error: {message}"
 
 
+@pytest.mark.clause("PY-2")
 @both
 def test_a_group_of_cancellations_is_a_cancellation_and_a_mixed_one_is_the_bodys_own(backend: str) -> None:
     """Seen to fail: a group was the body's own error, whatever it held."""
@@ -385,6 +403,7 @@ def test_a_group_of_cancellations_is_a_cancellation_and_a_mixed_one_is_the_bodys
         assert code(world.call(backend)) == expected
 
 
+@pytest.mark.clause("PY-3")
 @both
 def test_a_cancellation_of_the_task_of_a_single_call_is_an_abort_and_goes_on(backend: str) -> None:
     async def body(context: ToolContext) -> str:
@@ -414,6 +433,7 @@ def test_a_cancellation_of_the_task_of_a_single_call_is_an_abort_and_goes_on(bac
     assert world.seen == ["body", "cleaned up", "ABORTED", "observer"]
 
 
+@pytest.mark.clause("OUT-5")
 @both
 def test_an_error_brings_its_own_content_and_nonsense_is_none(backend: str) -> None:
     def body(context: ToolContext) -> str:
@@ -425,6 +445,7 @@ def test_an_error_brings_its_own_content_and_nonsense_is_none(backend: str) -> N
     assert code(World(body).call(backend)) == Code.INVALID_TOOL_OUTPUT
 
 
+@pytest.mark.clause("OUT-3")
 @both
 def test_meta_is_for_calls_without_a_parent(backend: str) -> None:
     world = World(meta=lambda arguments, value: {"for": "people"})
@@ -436,6 +457,7 @@ def test_meta_is_for_calls_without_a_parent(backend: str) -> None:
     assert on(backend, nested).meta is ABSENT
 
 
+@pytest.mark.clause("OUT-2")
 @both
 @pytest.mark.parametrize("render", [lambda a, v: 5, lambda a, v: [{}], lambda a, v: 1 / 0, lambda a, v: None])
 def test_what_does_not_render_is_invalid_output(backend: str, render: Callable[..., Any]) -> None:

@@ -51,6 +51,7 @@ def raises(world: World, result: Result) -> Any:
     raise ValueError("post")
 
 
+@pytest.mark.clause("PST-5", "PST-7", "PST-8", "CAN-6", "CAN-7")
 @both
 @pytest.mark.parametrize(
     ("decide", "expected", "left"),
@@ -67,6 +68,7 @@ def test_a_success_that_is_aborted_before_its_commit(
     assert (code(result), contexts(result)) == (expected, left)
 
 
+@pytest.mark.clause("PST-3", "PST-4")
 @both
 def test_a_cancelled_call_still_visits_post_execute(backend: str) -> None:
     decision: Any = None
@@ -97,6 +99,7 @@ def concluding(context: ToolContext) -> str:
     return "x"
 
 
+@pytest.mark.clause("CRE-3", "DSP-14", "PST-3", "PST-4")
 @both
 def test_a_replaced_value_is_checked_by_the_definition_that_is_there_now(backend: str) -> None:
     def run(decision: Any, before: Callable[[World], object] = lambda world: None) -> Result:
@@ -140,6 +143,7 @@ def test_a_replaced_value_is_checked_by_the_definition_that_is_there_now(backend
     assert run(Accept(value=5), replace_tool) == Success(5, text("new 5"), ABSENT, (text("d"),), True)
 
 
+@pytest.mark.clause("PST-5")
 @both
 def test_a_block_concludes_nothing_and_says_its_feedback(backend: str) -> None:
     world = World(concluding)
@@ -151,6 +155,7 @@ def test_a_block_concludes_nothing_and_says_its_feedback(backend: str) -> None:
     assert result.content == feedback
 
 
+@pytest.mark.clause("PST-1")
 @both
 @pytest.mark.parametrize("answer", [5, [{}], "text", "raises"])
 def test_a_failing_projection_skips_post_execute(backend: str, answer: Any) -> None:
@@ -166,6 +171,7 @@ def test_a_failing_projection_skips_post_execute(backend: str, answer: Any) -> N
     assert "post" not in world.seen
 
 
+@pytest.mark.clause("PST-1")
 @both
 def test_a_projection_replaces_content_only_and_is_seen_by_post_execute(backend: str) -> None:
     world = World(concluding, project_content=lambda execution, result: text("projected"))
@@ -175,6 +181,7 @@ def test_a_projection_replaces_content_only_and_is_seen_by_post_execute(backend:
     assert world.seen == ["body", "projected", "observer"]
 
 
+@pytest.mark.clause("CAN-1")
 @both
 def test_an_abort_from_the_finalizer_changes_nothing(backend: str) -> None:
     world = World(finalize_content=lambda execution, result: world.caller.abort() or text("final"))
@@ -186,6 +193,7 @@ async def _coroutine() -> None:
     raise AssertionError("nobody awaits this")
 
 
+@pytest.mark.clause("FIN-2", "PY-8")
 @both
 @pytest.mark.parametrize("answer", [5, [{}], "raises", "a coroutine"])
 def test_a_failing_finalizer_makes_an_error_and_is_not_called_again(backend: str, answer: Any) -> None:

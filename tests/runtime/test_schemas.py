@@ -21,6 +21,7 @@ ONLY_TRUE = "only `required: true` marks a property (SCH-4)"
 OPEN_OR_CLOSED = "an object says `additionalProperties` true or false (SCH-4)"
 
 
+@pytest.mark.clause("SCH-1", "SCH-2", "SCH-3", "SCH-9")
 @pytest.mark.parametrize(
     ("schema", "violations"),
     [
@@ -56,6 +57,7 @@ def test_every_violation_is_told_with_its_path(schema: Any, violations: list[str
         assert caught.value.code == "UNSUPPORTED_SCHEMA"
 
 
+@pytest.mark.clause("VAL-3", "SCH-5")
 def test_a_circular_schema_is_refused_and_a_shared_one_is_fine() -> None:
     circular: dict[str, Any] = {"type": "array"}
     circular["items"] = circular
@@ -68,6 +70,7 @@ def test_a_circular_schema_is_refused_and_a_shared_one_is_fine() -> None:
     assert "too deep" in subset_violations(deep)[0]
 
 
+@pytest.mark.clause("SCH-3", "SCH-6")
 def test_violations_stand_in_the_order_of_the_schema() -> None:
     schema: JSON = {
         "type": "object",
@@ -91,6 +94,7 @@ def test_violations_stand_in_the_order_of_the_schema() -> None:
     assert Schema(schema, "it", subset=True).violations({"d": 1, "b": 2.0}) == []
 
 
+@pytest.mark.clause("SCH-4")
 @pytest.mark.parametrize(
     ("written", "schema", "violations"),
     [
@@ -137,6 +141,7 @@ def test_the_authoring_form(written: Any, schema: Any, violations: list[str]) ->
 # -- what is full draft 2020-12 ---------------------------------------------------------------------
 
 
+@pytest.mark.clause("SCH-8")
 @pytest.mark.parametrize(
     "schema",
     [
@@ -154,6 +159,7 @@ def test_nothing_is_fetched_and_what_cannot_be_enforced_is_refused(schema: Any) 
         Schema(schema, "it")
 
 
+@pytest.mark.clause("SCH-8")
 def test_a_file_that_would_do_as_a_schema_is_not_read(tmp_path: Path) -> None:
     """Seen to fail: without `offline` the reference is resolved."""
     there = tmp_path / "schema.json"
@@ -177,6 +183,7 @@ def test_overlong_integers_are_judged_exactly_and_told_without_them() -> None:
     assert Schema({"type": "integer"}, "it", subset=True).violations(10**5000) == []
 
 
+@pytest.mark.clause("VAL-6")
 def test_lone_surrogates_are_kept_apart() -> None:
     for subset in (True, False):
         schema = Schema({"type": "string", "enum": ["\ud800", "b"]}, "it", subset=subset)
@@ -237,6 +244,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.clause("SCH-6", "SCH-7")
 @given(SCHEMAS, VALUES)
 def test_verdict_and_explanation_agree_and_are_those_of_the_specification(schema: Any, value: Any) -> None:
     assert subset_violations(schema) == []
@@ -269,6 +277,7 @@ ODD = st.recursive(
 )
 
 
+@pytest.mark.clause("SCH-1", "SCH-2", "SCH-4")
 @given(ODD)
 def test_what_is_supported_is_what_the_specification_supports(schema: Any) -> None:
     assert bool(subset_violations(schema)) == bool(specified.declared_faults(schema))
@@ -281,6 +290,7 @@ def test_what_is_supported_is_what_the_specification_supports(schema: Any) -> No
 SUITE = "json-schema-draft2020-12"
 
 
+@pytest.mark.clause("SCH-7")
 @needs(SUITE)
 def test_every_case_of_the_public_suite_that_lies_in_the_subset() -> None:
     judged = 0

@@ -38,23 +38,37 @@ def names(layer: Runtime | Scope) -> list[str]:
     return [one.name for one in layer.tools()]
 
 
+@pytest.mark.clause("REG-2", "REG-7", "REG-11")
 def test_a_view_shows_what_is_inherited_the_farthest_first_then_what_is_own() -> None:
     runtime = Runtime()
     parent = runtime.scope("parent")
     child = parent.scope("child")
-    for layer, name in ((child, "own"), (parent, "b"), (runtime, "a"), (runtime, "b"), (child, "a")):
+    for layer, name in (
+        (child, "own"),
+        (parent, "b"),
+        (runtime, "a"),
+        (runtime, "b"),
+        (runtime, "c"),
+        (child, "a"),
+    ):
         layer.register(tool(name, layer.name if isinstance(layer, Scope) else "global"))
     assert [(one.name, one.description) for one in child.tools()] == [
         ("a", "child"),
         ("b", "parent"),
+        ("c", "global"),
         ("own", "child"),
     ]
-    assert [(one.name, one.description) for one in parent.tools()] == [("a", "global"), ("b", "parent")]
-    assert names(runtime) == ["a", "b"]
+    assert [(one.name, one.description) for one in parent.tools()] == [
+        ("a", "global"),
+        ("b", "parent"),
+        ("c", "global"),
+    ], "in the place of what it shadows"
+    assert names(runtime) == ["a", "b", "c"]
     assert child.parent is parent
     assert parent.parent is None
 
 
+@pytest.mark.clause("REG-4")
 def test_an_ancestors_own_tool_is_hidden_by_its_own_restriction_and_only_below() -> None:
     runtime = Runtime()
     runtime.register(tool("g"))
@@ -69,6 +83,7 @@ def test_an_ancestors_own_tool_is_hidden_by_its_own_restriction_and_only_below()
     assert names(below) == ["g", "h"]
 
 
+@pytest.mark.clause("REG-4", "REG-8")
 def test_restrictions_intersect_and_a_deny_lets_later_tools_through() -> None:
     runtime = Runtime()
     for name in "abc":
@@ -88,6 +103,7 @@ def test_restrictions_intersect_and_a_deny_lets_later_tools_through() -> None:
     assert names(scope) == ["a", "b", "c", "later"]
 
 
+@pytest.mark.clause("REG-8")
 def test_two_equal_restrictions_are_two() -> None:
     runtime = Runtime()
     runtime.register(tool("a"))
@@ -99,6 +115,7 @@ def test_two_equal_restrictions_are_two() -> None:
     assert names(scope) == ["a"]
 
 
+@pytest.mark.clause("REG-3", "REG-4")
 @pytest.mark.parametrize(
     ("options", "clause"),
     [
@@ -119,6 +136,7 @@ def test_restrictions_that_make_no_sense_are_refused(options: Any, clause: str) 
     assert names(scope) == ["a", "own"]
 
 
+@pytest.mark.clause("REG-4")
 def test_names_are_copied_and_known_before_any_restriction() -> None:
     runtime = Runtime()
     runtime.register(tool("a"))
@@ -130,6 +148,7 @@ def test_names_are_copied_and_known_before_any_restriction() -> None:
     assert names(scope) == []
 
 
+@pytest.mark.clause("REG-2", "REG-3")
 def test_names_are_taken_once_in_a_layer_and_run_code_never() -> None:
     runtime = Runtime()
     scope = runtime.scope("scope")
@@ -141,6 +160,7 @@ def test_names_are_taken_once_in_a_layer_and_run_code_never() -> None:
             layer.register(tool("run_code"))
 
 
+@pytest.mark.clause("REG-8")
 def test_a_disposer_takes_back_exactly_its_own() -> None:
     runtime = Runtime()
     first = runtime.register(tool("a", "first"))
@@ -151,6 +171,7 @@ def test_a_disposer_takes_back_exactly_its_own() -> None:
     assert names(runtime) == []
 
 
+@pytest.mark.clause("SCH-2", "SCH-8", "REG-1")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -177,6 +198,7 @@ def test_what_cannot_be_registered_changes_nothing(fields: Any) -> None:
         runtime.register({"name": "a"})
 
 
+@pytest.mark.clause("REG-10")
 @both
 def test_a_definition_is_captured_when_it_is_registered(backend: str) -> None:
     parameters: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -198,6 +220,7 @@ def test_a_definition_is_captured_when_it_is_registered(backend: str) -> None:
     ]
 
 
+@pytest.mark.clause("REG-6")
 def test_the_model_is_sent_detached_copies_and_nothing_else() -> None:
     runtime = Runtime()
     runtime.register(tool("a", defer_loading=True, timeout=5, parameters={"properties": {"x": {}}}))
@@ -209,9 +232,22 @@ def test_the_model_is_sent_detached_copies_and_nothing_else() -> None:
     assert runtime.schemas()[0]["parameters"] == {"properties": {"x": {}}}
 
 
+def test_scopes_that_are_called_alike_are_two() -> None:
+    runtime = Runtime()
+    runtime.register(tool("g"))
+    one, other = runtime.scope("agent"), runtime.scope("agent")
+    below = one.scope("agent")
+    one.register(tool("own"))
+    one.restrict(deny=["g"])
+    other.present_as("both")
+    assert (names(one), names(below)) == (["own"], ["own"])
+    assert names(other) == ["g", "run_code"]
+
+
 # -- changes --------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("REG-9")
 def test_tools_and_restrictions_are_announced_and_guards_are_not() -> None:
     runtime = Runtime()
     scope = runtime.scope("scope")
@@ -234,6 +270,7 @@ def test_tools_and_restrictions_are_announced_and_guards_are_not() -> None:
     ]
 
 
+@pytest.mark.clause("REG-9")
 def test_a_change_listener_that_raises_undoes_the_registration() -> None:
     runtime = Runtime()
     runtime.register(tool("a"))
@@ -256,6 +293,7 @@ def test_a_change_listener_that_raises_undoes_the_registration() -> None:
 # -- modes ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("REG-7", "MOD-3", "MOD-5", "MOD-6")
 def test_a_scope_declares_its_mode_once_and_the_nearest_wins() -> None:
     runtime = Runtime(mode="both")
     runtime.register(tool("a"))
@@ -276,6 +314,7 @@ def test_a_scope_declares_its_mode_once_and_the_nearest_wins() -> None:
         Runtime(mode="code")
 
 
+@pytest.mark.clause("REG-2", "DSP-4")
 @both
 def test_a_call_runs_what_its_scope_sees(backend: str) -> None:
     world = World(in_scope=True)
@@ -310,6 +349,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.clause("REG-2", "REG-4", "REG-7", "REG-11", "MOD-2", "MOD-5")
 @given(STEPS)
 def test_every_layer_sees_what_the_specification_says(steps: list[Any]) -> None:
     runtime = Runtime()

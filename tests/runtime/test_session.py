@@ -26,6 +26,7 @@ def write(path: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.clause("VAL-6", "LOG-1", "LOG-3")
 def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     write(tmp_path / "log")
     found = read_log(tmp_path / "log")
@@ -34,6 +35,7 @@ def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     assert found.dropped == b""
 
 
+@pytest.mark.clause("LOG-3")
 def test_every_prefix_is_read_up_to_its_last_whole_record(tmp_path: Path) -> None:
     content = write(tmp_path / "log")
     ends = [0, *(index + 1 for index, byte in enumerate(content) if byte == ord("\n"))]
@@ -59,6 +61,7 @@ def test_no_flipped_bit_passes(tmp_path: Path) -> None:
         assert len(found.records) >= len(RECORDS) - 2
 
 
+@pytest.mark.clause("LOG-3")
 def test_opening_a_torn_log_drops_the_torn_record_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(write(path)[:-5])

@@ -9,6 +9,7 @@ from gnomon import AbortController, Aborted, fuse
 from gnomon.signals import AbortCallbackWarning
 
 
+@pytest.mark.clause("PY-11")
 def test_the_first_reason_counts() -> None:
     controller = AbortController()
     reasons: list[object] = []
@@ -21,6 +22,7 @@ def test_the_first_reason_counts() -> None:
         controller.signal.raise_if_aborted()
 
 
+@pytest.mark.clause("PY-11")
 def test_a_callback_that_raises_is_a_warning() -> None:
     controller = AbortController()
     called: list[object] = []
@@ -45,6 +47,7 @@ def test_a_registration_is_taken_back_once() -> None:
     assert called == []
 
 
+@pytest.mark.clause("DSP-2")
 def test_fusion_passes_either_abort_on_and_leaves_nothing_behind() -> None:
     one, two = AbortController(), AbortController()
     with fuse(one.signal, two.signal) as fused:
@@ -58,12 +61,14 @@ def test_fusion_passes_either_abort_on_and_leaves_nothing_behind() -> None:
     assert not one.signal._callbacks
 
 
+@pytest.mark.clause("DSP-2")
 def test_fusion_of_one_signal_makes_nothing() -> None:
     signal = AbortController().signal
     with fuse(signal, signal) as fused:
         assert fused is signal
 
 
+@pytest.mark.clause("DSP-2")
 def test_fusion_with_an_aborted_signal_is_aborted() -> None:
     one = AbortController()
     one.abort("before")

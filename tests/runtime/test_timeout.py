@@ -88,6 +88,7 @@ async def fail_when_aborted(context: ToolContext) -> str:
     raise ValueError("mine")
 
 
+@pytest.mark.clause("TMO-2", "ERR-3")
 @both
 @pytest.mark.parametrize("body", [until_aborted, fail_when_aborted])
 @pytest.mark.parametrize("interrupt", ["signal", "cancel"])
@@ -110,6 +111,7 @@ def test_the_deadline_replaces_what_came_back_and_keeps_deferred_contexts(
     assert not world.caller.signal._callbacks
 
 
+@pytest.mark.clause("TMO-1")
 @both
 def test_the_body_is_waited_for_and_never_raced(backend: str) -> None:
     gate: list[anyio.Event] = []
@@ -129,6 +131,7 @@ def test_the_body_is_waited_for_and_never_raced(backend: str) -> None:
     assert code(play(backend, world, script)) == Code.TOOL_TIMEOUT
 
 
+@pytest.mark.clause("TMO-2")
 @both
 @pytest.mark.parametrize(
     ("body", "expected"), [(until_aborted, "ABORTED"), (fail_when_aborted, "TOOL_ERROR")]
@@ -153,10 +156,18 @@ def test_an_abort_that_came_first_is_left_alone(backend: str, body: Any, expecte
     assert code(play(backend, world, script)) == expected
 
 
+@pytest.mark.clause("TMO-2", "TMO-3")
 @both
 def test_the_signal_of_an_outer_wrapper_that_came_first_is_left_alone(backend: str) -> None:
     mine = AbortController()
-    world, clock = timed(until_aborted)
+    late: list[anyio.Event] = []
+
+    async def slow(context: ToolContext) -> str:
+        late.append(anyio.Event())
+        await late[0].wait()
+        return "x"
+
+    world, clock = timed(slow)
 
     async def outer(execution: DispatchExecution, following: Next[Result]) -> Result:
         execution.signal = mine.signal
@@ -170,6 +181,7 @@ def test_the_signal_of_an_outer_wrapper_that_came_first_is_left_alone(backend: s
         await clock.advance(1)
         mine.abort()
         await clock.advance(10)
+        late[0].set()
 
     assert code(play(backend, world, script)) == Code.ABORTED
 
@@ -185,6 +197,7 @@ def test_a_body_in_time_is_no_timeout_and_leaves_no_timer(backend: str) -> None:
     assert clock.waiting == []
 
 
+@pytest.mark.clause("TMO-1", "TMO-4")
 @both
 @pytest.mark.parametrize("outside", [True, False])
 def test_a_retry_outside_gets_a_new_deadline_and_one_inside_shares_it(backend: str, outside: bool) -> None:
@@ -208,6 +221,7 @@ def test_a_retry_outside_gets_a_new_deadline_and_one_inside_shares_it(backend: s
     assert codes == (["TOOL_TIMEOUT"] * 2 if outside else ["ABORTED", "ABORTED"])
 
 
+@pytest.mark.clause("TMO-4")
 @both
 def test_the_clock_runs_from_entering_the_wrapper_inner_wrappers_included(backend: str) -> None:
     world, clock = timed(until_aborted)
@@ -227,7 +241,7 @@ def test_the_clock_runs_from_entering_the_wrapper_inner_wrappers_included(backen
 
 
 @both
-def test_a_pipeline_failure_stays_and_the_signal_is_put_back(backend: str) -> None:
+def test_a_pipeline_failure_stays_a_failure_after_the_deadline(backend: str) -> None:
     world, clock = timed(until_aborted)
 
     async def broken(execution: DispatchExecution, following: Next[Result]) -> Result:
@@ -257,6 +271,7 @@ def test_a_clock_that_fails_is_a_warning(backend: str) -> None:
         assert code(world.call(backend)) == "OK"
 
 
+@pytest.mark.clause("REG-1", "PY-12")
 @pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), True, "5"])
 def test_a_timeout_is_a_positive_finite_number(timeout: Any) -> None:
     with pytest.raises(RegistrationError, match="REG-1"):

@@ -146,6 +146,7 @@ def test_a_type_that_contains_itself_ends_in_anything() -> None:
     assert found["properties"]["children"]["items"] == {}
 
 
+@pytest.mark.clause("OUT-1", "PST-4")
 @both
 def test_what_the_subset_cannot_say_is_checked_by_pydantic(backend: str) -> None:
     answer: Any = {"a": 1}
@@ -180,6 +181,7 @@ def test_parameters_of_any_name_and_kind(backend: str) -> None:
     assert list(odd.parameters["properties"]) == ["schema", "copy", "_own", "model_config"]
 
 
+@pytest.mark.clause("SCH-8")
 @both
 def test_annotated_parameters_publish_what_they_enforce(backend: str) -> None:
     @tool
@@ -231,6 +233,7 @@ def test_a_model_as_parameters_and_its_own_validation(backend: str) -> None:
             """Two."""
 
 
+@pytest.mark.clause("PY-5", "PY-11")
 @both
 def test_a_plain_function_runs_in_a_thread_and_an_abort_waits_for_it(backend: str) -> None:
     stop = AbortController()
@@ -248,6 +251,7 @@ def test_a_plain_function_runs_in_a_thread_and_an_abort_waits_for_it(backend: st
     assert threads != [threading.get_ident()]
 
 
+@pytest.mark.clause("PY-5")
 @both
 def test_many_plain_functions_that_call_back_into_the_runtime_do_not_block_each_other(backend: str) -> None:
     runtime = Runtime(max_parallel=60)
@@ -267,6 +271,7 @@ def test_many_plain_functions_that_call_back_into_the_runtime_do_not_block_each_
     assert {value(one) for one in on(backend, lambda: runtime.run_batch(calls)).results} == {1}
 
 
+@pytest.mark.clause("PY-9")
 @both
 def test_a_plain_function_may_answer_an_awaitable(backend: str) -> None:
     async def later() -> str:
@@ -280,6 +285,7 @@ def test_a_plain_function_may_answer_an_awaitable(backend: str) -> None:
     assert value(run(backend, lazy)) == "later"
 
 
+@pytest.mark.clause("PY-4")
 @both
 @pytest.mark.parametrize("error", [StopIteration("s"), SystemExit(1), GeneratorExit(), KeyError("k")])
 def test_what_a_plain_function_raises(backend: str, error: BaseException) -> None:
@@ -291,6 +297,7 @@ def test_what_a_plain_function_raises(backend: str, error: BaseException) -> Non
     assert code(run(backend, fail)) == "TOOL_ERROR"
 
 
+@pytest.mark.clause("PY-4")
 @both
 def test_keyboard_interrupt_in_a_thread_leaves(backend: str) -> None:
     @tool
@@ -302,9 +309,11 @@ def test_keyboard_interrupt_in_a_thread_leaves(backend: str) -> None:
         run(backend, strike)
 
 
+@pytest.mark.clause("PY-9")
 @both
 def test_generators_are_refused_and_one_as_a_value_is_closed(backend: str) -> None:
     closed: list[str] = []
+    kept: list[Iterator[int]] = []  # so that nobody else closes it
 
     def generate() -> Iterator[int]:
         try:
@@ -328,6 +337,7 @@ def test_generators_are_refused_and_one_as_a_value_is_closed(backend: str) -> No
         """Hand out a generator."""
         begun = generate()
         next(begun)
+        kept.append(begun)
         return begun
 
     assert code(run(backend, hand_out)) == "INVALID_TOOL_OUTPUT"
@@ -374,6 +384,7 @@ def test_functions_that_cannot_be_tools_are_refused() -> None:
             tool(function)
 
 
+@pytest.mark.clause("SCH-2", "SCH-4")
 @both
 def test_define_tool_in_the_authoring_form(backend: str) -> None:
     async def act(arguments: Any, context: ToolContext) -> object:
@@ -407,6 +418,7 @@ def test_define_tool_in_the_authoring_form(backend: str) -> None:
     assert len(caught.value.violations) == 2
 
 
+@pytest.mark.clause("LOG-4")
 def test_cards_come_from_the_log_alone_and_fall_back_to_a_generic_one() -> None:
     runtime = Runtime()
     made = Tool(

@@ -52,6 +52,7 @@ CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
 
+@pytest.mark.clause("VAL-1", "VAL-2")
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -75,6 +76,7 @@ def test_what_is_no_json_value_is_refused_with_its_path(value: object, message: 
     assert str(caught.value) == message
 
 
+@pytest.mark.clause("VAL-2", "VAL-7")
 @given(JSON_VALUES)
 def test_a_snapshot_is_equal_detached_and_frozen(value: JSON) -> None:
     copied = snapshot(value)
@@ -91,6 +93,7 @@ def test_a_snapshot_is_equal_detached_and_frozen(value: JSON) -> None:
             copied["x"] = 1
 
 
+@pytest.mark.clause("VAL-2")
 def test_a_shared_part_is_copied_each_time_and_is_no_cycle() -> None:
     shared: dict[str, Any] = {"x": [1]}
     copied: Any = snapshot([shared, shared])
@@ -99,6 +102,7 @@ def test_a_shared_part_is_copied_each_time_and_is_no_cycle() -> None:
     assert copied[0] is not copied[1]
 
 
+@pytest.mark.clause("VAL-3", "VAL-8")
 def test_depth_and_size_are_limited() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
@@ -110,12 +114,14 @@ def test_depth_and_size_are_limited() -> None:
     assert snapshot([1, 2, 3, 4], Limits(nodes=5)) == [1, 2, 3, 4]
 
 
+@pytest.mark.clause("VAL-7")
 def test_frozen_values_work_where_json_is_expected() -> None:
     value = {"a": [1, 2.5, None, True, {"b": "ü"}]}
     assert json.loads(json.dumps(snapshot(value))) == value
     assert msgspec.json.decode(msgspec.json.encode(snapshot(value))) == value
 
 
+@pytest.mark.clause("VAL-5")
 @pytest.mark.parametrize(
     ("left", "right", "equal"),
     [
@@ -155,6 +161,7 @@ RAW = [
 ]
 
 
+@pytest.mark.clause("VAL-4", "VAL-6", "ARG-1", "ARG-2", "ARG-3")
 @pytest.mark.parametrize(("raw", "value"), RAW)
 def test_raw_arguments(raw: str, value: Any) -> None:
     assert json_equal(parse_arguments(raw), value)
@@ -163,6 +170,7 @@ def test_raw_arguments(raw: str, value: Any) -> None:
     assert json_equal(parsed, value)
 
 
+@pytest.mark.clause("VAL-4")
 def test_long_integers_are_kept_exactly() -> None:
     digits = "-" + "123456789" * 1_000
     parsed = parse_arguments(digits)
@@ -171,6 +179,7 @@ def test_long_integers_are_kept_exactly() -> None:
     assert parsed == specified.parse_arguments(digits)
 
 
+@pytest.mark.clause("VAL-3", "ARG-3")
 def test_text_that_is_nested_too_deeply_is_an_answer() -> None:
     with pytest.raises(NotJson) as caught:
         snapshot(parse_arguments("[" * 100_000 + "]" * 100_000))
@@ -179,6 +188,7 @@ def test_text_that_is_nested_too_deeply_is_an_answer() -> None:
     assert parse_arguments(unclosed) is unclosed
 
 
+@pytest.mark.clause("ARG-2", "ARG-3")
 @given(st.text(alphabet='{}[]",:0123456789eE+-.truefalsn \t\n\\u"ab', max_size=30))
 def test_specification_and_runtime_read_the_same(raw: str) -> None:
     expected = specified.parse_arguments(raw)
@@ -191,6 +201,7 @@ def test_specification_and_runtime_read_the_same(raw: str) -> None:
     assert json_equal(parsed, expected)
 
 
+@pytest.mark.clause("VAL-3", "ARG-3")
 @pytest.mark.parametrize(
     ("raw", "unchanged"),
     [
@@ -210,6 +221,7 @@ def test_large_and_deep_text_is_an_answer(raw: str, unchanged: bool) -> None:
     assert (parse_arguments(raw) is raw) is unchanged
 
 
+@pytest.mark.clause("VAL-4")
 @pytest.mark.parametrize("raw", ["1e400", "[-1e999]", '{"a": 1e400}'])
 def test_a_number_beyond_the_range_of_doubles_is_refused_with_its_path(raw: str) -> None:
     with pytest.raises(NotJson):
@@ -237,6 +249,7 @@ def test_the_reader_for_deep_text_reads_whatever_is_json(value: JSON) -> None:
 SUITE = "json-parsing"
 
 
+@pytest.mark.clause("ARG-2", "ARG-3")
 @needs(SUITE)
 def test_every_case_of_the_public_suite() -> None:
     """y is accepted, n is passed on as text, i is decided once, by the ordinary reader."""
@@ -258,6 +271,7 @@ def test_every_case_of_the_public_suite() -> None:
     assert judged["n"] > 150
 
 
+@pytest.mark.clause("VAL-7")
 def test_a_frozen_value_cannot_be_made_again_in_place() -> None:
     """Seen to fail: `__init__` of a dict and of a list changes it."""
     value: JSON = {"a": [1, {"b": 2}]}
@@ -271,6 +285,7 @@ def test_a_frozen_value_cannot_be_made_again_in_place() -> None:
     assert dataclasses.asdict(Success(snapshot(value), []))["value"] == value
 
 
+@pytest.mark.clause("VAL-4")
 def test_overlong_integers_are_written_and_read_exactly() -> None:
     for number in (10**5000, -(10**5000) + 1, 10**4299, 7**9000):
         value: JSON = {"n": [number, 1.5, None, "\u00fc"]}

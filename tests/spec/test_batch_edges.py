@@ -84,6 +84,7 @@ class Course:
 # -- reclassification -----------------------------------------------------------------------------
 
 
+@pytest.mark.clause("SCD-3", "SCD-5", "SCD-7")
 def test_a_stopped_call_that_a_commit_makes_parallel_joins_at_the_next_filling() -> None:
     """c0 and c1 run, c2 is exclusive when it is asked; committing c0 makes it parallel: it joins c1."""
     batch = Course(P, P, X)
@@ -98,6 +99,7 @@ def test_a_stopped_call_that_a_commit_makes_parallel_joins_at_the_next_filling()
     assert [one.phase for one in batch.state.calls] == [Phase.COMMITTED, Phase.RUNNING, Phase.RUNNING]
 
 
+@pytest.mark.clause("SCD-3")
 def test_a_call_that_stopped_the_filling_is_not_asked_before_the_next_one() -> None:
     """A body makes it parallel; nothing settles, so nothing is asked, and nothing starts."""
     batch = Course(P, P, X)
@@ -113,6 +115,7 @@ def test_a_call_that_stopped_the_filling_is_not_asked_before_the_next_one() -> N
     assert batch.lane_moves() == [Start(2)]
 
 
+@pytest.mark.clause("SCD-3", "SCD-5")
 def test_a_call_that_stays_exclusive_is_the_head_once_all_before_it_are_committed() -> None:
     batch = Course(P, P, X, P)
     batch.starts(0, 1)
@@ -127,6 +130,7 @@ def test_a_call_that_stays_exclusive_is_the_head_once_all_before_it_are_committe
     assert batch.lane_moves() == [], "a parallel call behind an exclusive one is not asked: nothing may join"
 
 
+@pytest.mark.clause("SCD-3", "SCD-4", "SCD-5")
 def test_an_observer_that_makes_the_next_call_exclusive_makes_it_wait() -> None:
     """While c0 is committed, c2 becomes exclusive: it waits as a barrier until c1 is committed too."""
     batch = Course(P, P, P, parallel=2)
@@ -142,6 +146,7 @@ def test_an_observer_that_makes_the_next_call_exclusive_makes_it_wait() -> None:
     batch.starts(2)
 
 
+@pytest.mark.clause("SCD-3")
 def test_the_head_is_classified_when_it_starts() -> None:
     """c0 was exclusive when the batch opened and is parallel when it starts, so c1 may join it."""
     batch = Course(X, P)
@@ -150,6 +155,7 @@ def test_the_head_is_classified_when_it_starts() -> None:
     assert [one.phase for one in batch.state.calls] == [Phase.RUNNING, Phase.RUNNING]
 
 
+@pytest.mark.clause("SCD-3", "SCD-5")
 def test_a_call_that_has_started_stays_as_it_is() -> None:
     """Its tool is re-registered while it runs: it counts as what it was started as."""
     batch = Course(X, P)
@@ -160,6 +166,7 @@ def test_a_call_that_has_started_stays_as_it_is() -> None:
     assert batch.refuses(Start(1)).clause == "SCD-5"
 
 
+@pytest.mark.clause("SCD-4")
 def test_where_the_pool_is_full_the_next_call_is_not_asked() -> None:
     batch = Course(P, X, parallel=1)
     batch.starts(0)
@@ -168,12 +175,14 @@ def test_where_the_pool_is_full_the_next_call_is_not_asked() -> None:
     assert batch.lane_moves() == []
 
 
+@pytest.mark.clause("SCD-13")
 @pytest.mark.parametrize("position", [-1, 2])
 def test_what_is_no_call_of_the_batch_has_no_mode(position: int) -> None:
     assert Course(P, P).refuses(Reclassify(position, X)).clause == "SCD-13"
     assert Course(P, P).refuses(Stop(position)).clause == "SCD-13"
 
 
+@pytest.mark.clause("SCD-8", "SCD-11")
 def test_a_call_that_was_answered_unstarted_has_no_mode_any_more() -> None:
     batch = Course(P, P)
     batch.does(Abort(), Skip(0))
@@ -185,6 +194,7 @@ def test_a_call_that_was_answered_unstarted_has_no_mode_any_more() -> None:
 # -- faults and aborts ----------------------------------------------------------------------------
 
 
+@pytest.mark.clause("SCD-7", "SCD-9", "SCD-11")
 def test_a_dispatch_fails_while_a_later_call_is_being_prepared() -> None:
     """c3 ends its preparation and is not dispatched, c2 is awaited, nothing is invented, it is raised."""
     batch = Course(P, P, P, P)
@@ -203,6 +213,7 @@ def test_a_dispatch_fails_while_a_later_call_is_being_prepared() -> None:
     assert batch.refuses(Skip(3)).clause == "SCD-11"
 
 
+@pytest.mark.clause("SCD-9")
 def test_a_result_that_was_due_when_the_runtime_failed_may_still_be_committed() -> None:
     batch = Course(P, P)
     batch.starts(0, 1)
@@ -213,6 +224,7 @@ def test_a_result_that_was_due_when_the_runtime_failed_may_still_be_committed() 
     assert batch.results() == [(0, None)]
 
 
+@pytest.mark.clause("GRD-5", "SCD-6", "SCD-8")
 def test_an_abort_while_a_call_is_being_prepared() -> None:
     """c2 finishes its preparation as cancelled and visits post-execute, c1 drains, c3 gets a pair."""
     batch = Course(P, P, P, P)
@@ -248,6 +260,7 @@ def test_a_cancellation_by_a_wrapper_keeps_its_code_whatever_post_execute_adds()
     batch.does(Commits(0, Outcome(Code.ABORTED, contexts=("more",))))
 
 
+@pytest.mark.clause("PST-3", "CAN-7")
 def test_an_error_is_not_replaced_by_a_cancellation() -> None:
     batch = _committing(Outcome(Code.TOOL_ERROR))
     batch.does(Abort())
@@ -255,6 +268,7 @@ def test_an_error_is_not_replaced_by_a_cancellation() -> None:
     assert batch.refuses(Commits(0, SUCCESS)).clause == "PST-3"
 
 
+@pytest.mark.clause("PST-8", "CAN-2", "CAN-6")
 def test_a_success_is_cancelled_with_the_code_that_is_true() -> None:
     batch = _committing(SUCCESS)
     assert batch.refuses(Commits(0, Outcome(Code.ABORTED))).clause == "CAN-2"
@@ -264,6 +278,7 @@ def test_a_success_is_cancelled_with_the_code_that_is_true() -> None:
     batch.does(Commits(0, Outcome(Code.ABORTED, contexts=("kept",))))
 
 
+@pytest.mark.clause("FIN-1")
 def test_finishing_keeps_the_code_or_fails_by_itself() -> None:
     batch = Course(P)
     batch.does(Start(0), Prepared(0, FinalResult(Outcome(Code.INVALID_ARGS))))
@@ -274,6 +289,7 @@ def test_finishing_keeps_the_code_or_fails_by_itself() -> None:
 # -- the end --------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("SCD-4")
 @pytest.mark.parametrize("size", [0, -1, True, 1.0, "2", None])
 def test_a_pool_of_no_size_is_refused(size: object) -> None:
     refused = chapter.refuse_pool(size)
@@ -281,12 +297,14 @@ def test_a_pool_of_no_size_is_refused(size: object) -> None:
     assert refused.clause == "SCD-4"
 
 
+@pytest.mark.clause("SCD-4")
 def test_a_pool_holds_ten_unless_it_is_said() -> None:
     assert chapter.open_batch((P,)).state.max_parallel == 10
     with pytest.raises(NotEnabled):
         chapter.open_batch((P,), 0)
 
 
+@pytest.mark.clause("SCD-14")
 def test_an_empty_batch_does_nothing() -> None:
     batch = Course()
     assert batch.lane_moves() == [Close()]
@@ -294,6 +312,7 @@ def test_an_empty_batch_does_nothing() -> None:
         batch.does(Start(0))
 
 
+@pytest.mark.clause("FIN-4", "SCD-12")
 def test_the_batch_concludes_the_turn_if_a_committed_success_does() -> None:
     """Its siblings go on; a call that is blocked or cancelled concludes nothing."""
     concluding = Outcome(concludes=True)
@@ -311,6 +330,7 @@ def test_the_batch_concludes_the_turn_if_a_committed_success_does() -> None:
     assert not chapter.concludes(blocked.state)
 
 
+@pytest.mark.clause("SCD-15")
 def test_contexts_reach_the_model_after_all_results_in_the_order_of_commit() -> None:
     """Those accepted before an abort and after it alike, and those of a call that was never started: none."""
     batch = Course(P, P, P, parallel=2)
@@ -328,6 +348,7 @@ def test_contexts_reach_the_model_after_all_results_in_the_order_of_commit() -> 
     assert chapter.handed_over(batch.state) == ("a1", "a2", "b")
 
 
+@pytest.mark.clause("SCD-15")
 def test_a_batch_that_raises_hands_nothing_over() -> None:
     batch = Course(P, P)
     batch.starts(0)

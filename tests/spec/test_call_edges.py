@@ -103,6 +103,7 @@ ASK = PreDecides(0, Ask())
 ACCEPT = PostDecides(0, Accept())
 
 
+@pytest.mark.clause("APP-3", "APP-6", "APP-11")
 def test_abort_during_a_pending_ask_withdraws_it_and_guards_do_not_run() -> None:
     walk = Walk(ASKING, ASK, CallerAborts())
     assert walk.refuses(Approves(Approval.ALLOWED_ONCE)) == "APP-11"
@@ -113,6 +114,7 @@ def test_abort_during_a_pending_ask_withdraws_it_and_guards_do_not_run() -> None
     assert walk.seen(EventName.GUARD_ANSWERED) == 0
 
 
+@pytest.mark.clause("GRD-5", "GRD-7")
 def test_allowed_then_aborted_the_guard_denies_or_is_silent() -> None:
     allowed = (ASK, Approves(Approval.ALLOWED_ONCE), CallerAborts())
     denied = Walk(ASKING, *allowed, GuardAnswers(Verdict.DENY), Finalizes(), ACCEPT, Observes())
@@ -121,11 +123,13 @@ def test_allowed_then_aborted_the_guard_denies_or_is_silent() -> None:
     assert code(silent) == Code.ABORTED_BEFORE_DISPATCH
 
 
+@pytest.mark.clause("CAN-7")
 def test_a_rejection_stays_when_the_caller_aborts() -> None:
     walk = Walk(ASKING, ASK, Approves(Approval.REJECTED), CallerAborts(), Finalizes(), ACCEPT, Observes())
     assert code(walk) == Code.APPROVAL_REJECTED
 
 
+@pytest.mark.clause("APP-2", "APP-6", "APP-7", "APP-10")
 @pytest.mark.parametrize(
     ("setup", "expected"),
     [
@@ -142,6 +146,7 @@ def test_asking_where_nobody_answers_is_no_grant(setup: Setup, expected: Code) -
     assert walk.seen(EventName.APPROVAL_ASKED) == walk.seen(EventName.APPROVAL_DECIDED) == logged
 
 
+@pytest.mark.clause("APP-1", "APP-2", "APP-4")
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -156,12 +161,14 @@ def test_only_allowed_once_is_a_grant(answer: Approval, expected: Code) -> None:
     assert code(Walk(Setup(pre=1), ASK, Approves(answer), *END)) == expected
 
 
+@pytest.mark.clause("APP-7")
 def test_never_looks_at_an_aborted_signal_first() -> None:
     walk = Walk(Setup(pre=1, never=True), CallerAborts(), ASK, *END)
     assert code(walk) == Code.ABORTED_BEFORE_DISPATCH
     assert walk.seen(EventName.APPROVAL_DECIDED) == 1
 
 
+@pytest.mark.clause("PRE-3", "GRD-2", "GRD-6")
 def test_a_listener_cannot_hide_guards_and_a_guard_can_add_one() -> None:
     setup = Setup(pre=2, guards=1)
     walk = Walk(setup, PreDecides(0, Allow()), GuardAdds(), GuardAnswers(Verdict.PASS))
@@ -170,6 +177,7 @@ def test_a_listener_cannot_hide_guards_and_a_guard_can_add_one() -> None:
     assert code(walk) == Code.DENIED
 
 
+@pytest.mark.clause("PRE-2", "PRE-5")
 @pytest.mark.parametrize("decision", [Malformed(), Failed("OWN")])
 def test_a_malformed_or_failing_listener_fails_the_call(decision: Malformed | Failed) -> None:
     walk = Walk(Setup(pre=1, guards=1, post=1), PreDecides(0, decision), *END)
@@ -180,6 +188,7 @@ def test_a_malformed_or_failing_listener_fails_the_call(decision: Malformed | Fa
 # -- dispatch -------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("DSP-3", "CAN-5")
 def test_abort_between_the_last_check_and_the_body_still_runs_the_wrappers() -> None:
     walk = Walk(Setup(wrappers=1), Dispatches(), CallerAborts(), Delegates(0), ReachesBody())
     walk.go(WrapperDecides(0, walk.given()), *END)
@@ -188,6 +197,7 @@ def test_abort_between_the_last_check_and_the_body_still_runs_the_wrappers() -> 
     assert walk.seen(EventName.POLICY_ENTERED) == 1
 
 
+@pytest.mark.clause("DSP-1", "DSP-11", "DSP-14")
 def test_a_retry_keeps_the_contexts_and_the_conclusion_of_both_attempts() -> None:
     walk = Walk(Setup(wrappers=1), *WRAPPED, Defers("d1"), Concludes(), RAISES)
     walk.go(Delegates(0), ReachesBody(), Defers("d2"), RETURNS, WrapperDecides(0, walk.given(0)))
@@ -199,6 +209,7 @@ def test_a_retry_keeps_the_contexts_and_the_conclusion_of_both_attempts() -> Non
     assert walk.go(*END).outcome.code == Code.TOOL_ERROR, "the first result may be kept as well"
 
 
+@pytest.mark.clause("DSP-3", "DSP-5")
 def test_a_retry_after_an_abort_does_not_run_the_body_again() -> None:
     walk = Walk(Setup(wrappers=1), *WRAPPED, RAISES, CallerAborts(), Delegates(0), ReachesBody())
     walk.go(WrapperDecides(0, walk.given(1)), *END)
@@ -206,11 +217,13 @@ def test_a_retry_after_an_abort_does_not_run_the_body_again() -> None:
     assert walk.seen(EventName.BODY_STARTED) == 1
 
 
+@pytest.mark.clause("DSP-12", "CAN-5")
 def test_a_wrappers_own_success_while_the_caller_has_aborted() -> None:
     walk = Walk(Setup(wrappers=1), Dispatches(), CallerAborts(), WrapperDecides(0, AuthoredSuccess(("w",))))
     assert walk.go(*END).outcome == Outcome(Code.ABORTED_BEFORE_DISPATCH, contexts=("w",))
 
 
+@pytest.mark.clause("DSP-10", "DSP-13", "FIN-2")
 @pytest.mark.parametrize(
     ("decision", "expected"),
     [
@@ -230,17 +243,20 @@ def test_a_wrapper_that_fails_loses_contexts_and_skips_post_execute(
     assert walk.seen(EventName.POLICY_ENTERED) == 1
 
 
+@pytest.mark.clause("DSP-10", "DSP-11")
 def test_a_wrappers_own_failure_visits_post_execute_with_the_contexts_of_the_body_first() -> None:
     walk = Walk(Setup(wrappers=1, post=1), *WRAPPED, Defers("d"), RETURNS)
     walk.go(WrapperDecides(0, AuthoredFailure("OWN", ("w",))), Finalizes(), ACCEPT, Observes())
     assert walk.outcome == Outcome("OWN", contexts=("d", "w"))
 
 
+@pytest.mark.clause("DSP-10")
 def test_a_result_that_another_execution_made_is_not_trusted() -> None:
     walk = Walk(Setup(wrappers=1), *WRAPPED, RAISES)
     assert walk.refuses(WrapperDecides(0, Outcome(nonce="borrowed"))) == "DSP-10"
 
 
+@pytest.mark.clause("DSP-9", "CAN-4")
 def test_a_wrappers_signal_aborts_the_body_and_not_the_caller() -> None:
     setup = Setup(wrappers=1, post=1)
     start = (Dispatches(), SetsSignal(0), Delegates(0), ReachesBody(), Defers("d"), OwnSignalAborts())
@@ -253,23 +269,27 @@ def test_a_wrappers_signal_aborts_the_body_and_not_the_caller() -> None:
     assert code(nonsense) == Code.INVALID_TOOL_OUTPUT
 
 
+@pytest.mark.clause("DSP-3")
 def test_a_wrappers_signal_that_has_aborted_keeps_the_body_from_running() -> None:
     walk = Walk(Setup(wrappers=1), Dispatches(), SetsSignal(0, aborted=True), Delegates(0), ReachesBody())
     assert walk.given().code == Code.ABORTED_BEFORE_DISPATCH
     assert walk.seen(EventName.BODY_STARTED) == 0
 
 
+@pytest.mark.clause("CAN-3")
 def test_a_wrapper_cannot_detach_the_callers_abort() -> None:
     walk = Walk(Setup(wrappers=1), Dispatches(), SetsSignal(0), Delegates(0), ReachesBody(), CallerAborts())
     walk.go(RETURNS)
     assert walk.given().code == Code.ABORTED
 
 
+@pytest.mark.clause("PRE-7")
 def test_a_second_next_waits_for_the_first() -> None:
     walk = Walk(Setup(wrappers=1), *WRAPPED)
     assert walk.refuses(Delegates(0)) == "PRE-7"
 
 
+@pytest.mark.clause("DSP-6", "DSP-11")
 def test_a_wrapper_that_does_not_wait_leaves_no_body_behind() -> None:
     walk = Walk(Setup(wrappers=1), *WRAPPED, WrapperDecides(0, AuthoredSuccess(("w",))))
     assert walk.state.stage is Stage.BODY, "the body is awaited"
@@ -278,6 +298,7 @@ def test_a_wrapper_that_does_not_wait_leaves_no_body_behind() -> None:
     assert not walk.outcome.is_error
 
 
+@pytest.mark.clause("TMO-2")
 def test_the_timeout_replaces_what_came_back_and_keeps_deferred_contexts() -> None:
     setup = Setup(wrappers=1, timeout=0)
     for end in (RETURNS, RAISES):
@@ -286,6 +307,7 @@ def test_the_timeout_replaces_what_came_back_and_keeps_deferred_contexts() -> No
         assert walk.outcome == Outcome(Code.TOOL_TIMEOUT, contexts=("d",)), "a later abort changes nothing"
 
 
+@pytest.mark.clause("TMO-2")
 def test_an_abort_that_came_before_the_deadline_wins() -> None:
     setup = Setup(wrappers=1, timeout=0)
     walk = Walk(setup, *BODY, CallerAborts())
@@ -297,6 +319,7 @@ def test_an_abort_that_came_before_the_deadline_wins() -> None:
 # -- settlement -----------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("PST-5", "PST-7", "PST-8", "CAN-6")
 def test_a_success_that_is_aborted_before_its_commit_is_shown_to_post_execute_as_a_success() -> None:
     setup = Setup(post=1)
     before = (*BODY, Defers("d"), RETURNS, CallerAborts(), Finalizes())
@@ -311,6 +334,7 @@ def test_a_success_that_is_aborted_before_its_commit_is_shown_to_post_execute_as
     assert failed.outcome == Outcome(Code.POLICY_ERROR)
 
 
+@pytest.mark.clause("PST-3", "PST-4")
 def test_a_cancelled_call_still_visits_post_execute() -> None:
     setup = Setup(post=1)
     before = (Dispatches(), CallerAborts(), ReachesBody(), Finalizes())
@@ -321,6 +345,7 @@ def test_a_cancelled_call_still_visits_post_execute() -> None:
     assert code(Walk(setup, *before, PostDecides(0, Block()), Observes())) == Code.BLOCKED
 
 
+@pytest.mark.clause("PST-3", "PST-4")
 def test_a_replaced_value_is_checked_by_the_definition_that_is_there_now() -> None:
     setup = Setup(post=1)
     before = (*BODY, Defers("d"), Concludes(), RETURNS, Finalizes())
@@ -335,11 +360,13 @@ def test_a_replaced_value_is_checked_by_the_definition_that_is_there_now() -> No
     assert code(both) == Code.POLICY_ERROR
 
 
+@pytest.mark.clause("FIN-4")
 def test_a_block_concludes_nothing() -> None:
     walk = Walk(Setup(post=1), *BODY, Concludes(), RETURNS, Finalizes(), PostDecides(0, Block()), Observes())
     assert not walk.outcome.concludes
 
 
+@pytest.mark.clause("PST-1")
 @pytest.mark.parametrize("change", [Change.MALFORMED, Change.RAISED])
 def test_a_failing_projection_skips_post_execute(change: Change) -> None:
     setup = Setup(post=1, projector=True)
@@ -348,6 +375,7 @@ def test_a_failing_projection_skips_post_execute(change: Change) -> None:
     assert walk.seen(EventName.POLICY_ENTERED) == 0
 
 
+@pytest.mark.clause("CAN-1")
 def test_an_abort_from_the_finalizer_changes_nothing() -> None:
     walk = Walk(Setup(finalizer=True), *BODY, RETURNS, Finalizes(), CallerAborts())
     walk.go(FinalizesContent(Change.CONTENT), Observes())
@@ -355,6 +383,7 @@ def test_an_abort_from_the_finalizer_changes_nothing() -> None:
     assert walk.outcome.content == "finalized"
 
 
+@pytest.mark.clause("FIN-2")
 @pytest.mark.parametrize("change", [Change.MALFORMED, Change.RAISED])
 def test_a_failing_finalizer_makes_an_error_and_is_not_called_again(change: Change) -> None:
     walk = Walk(Setup(finalizer=True), *BODY, Defers("d"), Concludes(), RETURNS, Finalizes())
@@ -366,6 +395,7 @@ def test_a_failing_finalizer_makes_an_error_and_is_not_called_again(change: Chan
 # -- creation -------------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("CRE-2")
 def test_bad_arguments_win_over_an_aborted_signal_and_are_finalized() -> None:
     walk = Walk(Setup(arguments=False, finalizer=True, pre=1), Finalizes(), aborted=True)
     walk.go(FinalizesContent(Change.NOTHING), Observes())
@@ -373,6 +403,7 @@ def test_bad_arguments_win_over_an_aborted_signal_and_are_finalized() -> None:
     assert walk.seen(EventName.POLICY_ENTERED) == 0
 
 
+@pytest.mark.clause("MOD-2", "CRE-6")
 def test_a_collapsed_call_is_refused_before_any_policy() -> None:
     setup = Setup(collapsed=True, finalizer=True, pre=1, post=1)
     assert code(Walk(setup, *END)) == Code.UNKNOWN_TOOL
@@ -382,11 +413,13 @@ def test_a_collapsed_call_is_refused_before_any_policy() -> None:
     assert code(bad) == Code.INVALID_ARGS
 
 
+@pytest.mark.clause("DSP-4")
 def test_a_mode_that_flips_under_way_is_an_unknown_tool_at_the_body_stage() -> None:
     walk = Walk(Setup(post=1), Dispatches(), ReachesBody(found=False), Finalizes(), ACCEPT, Observes())
     assert code(walk) == Code.UNKNOWN_TOOL
 
 
+@pytest.mark.clause("CRE-3", "DSP-4")
 def test_an_unknown_name_is_seen_by_every_policy_and_has_no_finalizer() -> None:
     setup = Setup(visible=False, finalizer=True, pre=1, guards=1, wrappers=1, post=1)
     prepared = (PreDecides(0, Ask()), Approves(Approval.ALLOWED_ONCE), GuardAnswers(Verdict.PASS))

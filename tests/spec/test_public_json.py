@@ -63,6 +63,7 @@ def content(path: Path) -> str:
     return path.read_bytes().decode(errors="surrogateescape")
 
 
+@pytest.mark.clause("ARG-1", "ARG-2", "ARG-3")
 @needs(SUITE)
 @pytest.mark.parametrize("path", files(SUITE, "[yn]_*.json") or [FOLDER], ids=lambda path: path.stem)
 def test_the_public_cases_are_read_as_they_must(path: Path) -> None:
@@ -73,6 +74,7 @@ def test_the_public_cases_are_read_as_they_must(path: Path) -> None:
         assert meaning(raw) == ("value" if path.name.startswith("y") else "text")
 
 
+@pytest.mark.clause("VAL-4", "VAL-6", "ARG-2", "ARG-3")
 @needs(SUITE)
 @pytest.mark.parametrize("path", files(SUITE, "i_*.json") or [FOLDER], ids=lambda path: path.stem)
 def test_the_public_cases_that_are_left_free_are_read_as_was_decided(path: Path) -> None:

@@ -55,6 +55,7 @@ SUPPORTED: list[Any] = [
 ]
 
 
+@pytest.mark.clause("SCH-1")
 @pytest.mark.parametrize("schema", SUPPORTED, ids=json.dumps)
 def test_the_subset_is_supported(schema: Any) -> None:
     assert declared_faults(schema) == ()
@@ -127,11 +128,13 @@ FAULTY: list[tuple[Any, list[tuple[tuple[str | int, ...], str]]]] = [
 ]
 
 
+@pytest.mark.clause("SCH-1", "SCH-2", "SCH-3", "SCH-5", "SCH-9")
 @pytest.mark.parametrize(("schema", "faults"), FAULTY, ids=lambda one: str(one)[:60])
 def test_every_fault_is_answered_with_its_path(schema: Any, faults: object) -> None:
     assert [(one.path, one.clause) for one in declared_faults(schema)] == faults
 
 
+@pytest.mark.clause("VAL-8", "SCH-5")
 def test_a_shared_schema_is_no_cycle_and_does_not_explode() -> None:
     schema: Any = {}
     for _ in range(40):
@@ -140,6 +143,7 @@ def test_a_shared_schema_is_no_cycle_and_does_not_explode() -> None:
     assert [one.clause for one in found] == ["VAL-8"]
 
 
+@pytest.mark.clause("VAL-3")
 def test_a_schema_is_a_value_within_the_limits() -> None:
     schema: Any = {}
     for _ in range(199):
@@ -151,6 +155,7 @@ def test_a_schema_is_a_value_within_the_limits() -> None:
     assert [one.clause for one in declared_faults(schema)] == ["VAL-3"]
 
 
+@pytest.mark.clause("SCH-2")
 def test_a_schema_that_is_too_deep_is_a_fault_beside_others() -> None:
     schema: Any = {}
     for _ in range(197):
@@ -164,6 +169,7 @@ def test_a_schema_that_is_too_deep_is_a_fault_beside_others() -> None:
 # -- the authoring form ---------------------------------------------------------------------------
 
 
+@pytest.mark.clause("SCH-4")
 def test_the_authoring_form_is_compiled() -> None:
     written: Any = {
         "path": {"type": "string", "required": True, "description": "which file"},
@@ -197,6 +203,7 @@ def test_the_authoring_form_is_compiled() -> None:
     assert compile_parameters({}) == {"type": "object", "properties": {}}
 
 
+@pytest.mark.clause("SCH-2", "SCH-4")
 @pytest.mark.parametrize(
     ("written", "path", "clause"),
     [
@@ -229,6 +236,7 @@ def test_the_authoring_form_is_refused_with_its_first_fault(written: Any, path: 
 # -- the check of a value -------------------------------------------------------------------------
 
 
+@pytest.mark.clause("SCH-6")
 def test_all_violations_are_answered_in_the_order_of_the_schema() -> None:
     schema: Json = {
         "type": "object",
@@ -263,6 +271,7 @@ def test_all_violations_are_answered_in_the_order_of_the_schema() -> None:
     )
 
 
+@pytest.mark.clause("SCH-6")
 def test_a_failed_one_of_reports_only_the_number_of_matches() -> None:
     schema: Json = {"oneOf": [{"type": "string"}, {"oneOf": [{"type": "null"}, {"type": "array"}]}]}
     assert violations(schema, 1) == (Violation((), "oneOf", 0),)
@@ -270,6 +279,7 @@ def test_a_failed_one_of_reports_only_the_number_of_matches() -> None:
     assert violations({"oneOf": [{}, schema, {"type": "null"}]}, "x") == (Violation((), "oneOf", 2),)
 
 
+@pytest.mark.clause("SCH-3")
 def test_defaults_are_not_applied() -> None:
     schema: Json = {
         "type": "object",
@@ -279,6 +289,7 @@ def test_defaults_are_not_applied() -> None:
     assert violations(schema, {}) == (Violation((), "required", "a"),)
 
 
+@pytest.mark.clause("VAL-3")
 def test_a_deep_schema_is_walked_without_a_call_stack() -> None:
     schema: Json = {"type": "string"}
     value: Json = 1
@@ -288,6 +299,7 @@ def test_a_deep_schema_is_walked_without_a_call_stack() -> None:
     assert violations(schema, value) == (Violation((), "oneOf", 0),)
 
 
+@pytest.mark.clause("SCH-8")
 def test_a_tool_that_checks_its_own_arguments_gets_them_as_they_are() -> None:
     parameters: Json = {"type": "object"}
     assert argument_violations(parameters, "no JSON") == (Violation((), "type"),)
@@ -349,6 +361,7 @@ SCHEMAS = st.recursive(
 )
 
 
+@pytest.mark.clause("SCH-7")
 @given(SCHEMAS, VALUES)
 def test_the_verdict_is_that_of_draft_2020_12(schema: Any, value: Json) -> None:
     assert declared_faults(schema) == ()
@@ -357,6 +370,7 @@ def test_the_verdict_is_that_of_draft_2020_12(schema: Any, value: Json) -> None:
     assert fits is jsonschema_rs.Draft202012Validator(schema).is_valid(value)
 
 
+@pytest.mark.clause("SCH-6")
 @given(SCHEMAS, VALUES)
 def test_every_violation_leads_to_a_part_of_the_value(schema: Any, value: Json) -> None:
     for one in violations(schema, value):
@@ -367,6 +381,7 @@ def test_every_violation_leads_to_a_part_of_the_value(schema: Any, value: Json) 
             assert one.detail not in part
 
 
+@pytest.mark.clause("SCH-2")
 @given(SCHEMAS, st.sampled_from(["minLength", "anyOf", "$ref", "not"]))
 def test_one_keyword_more_is_one_fault_more(schema: Any, keyword: str) -> None:
     assert [one.path for one in declared_faults({**schema, keyword: 1})] == [(keyword,)]
@@ -393,6 +408,7 @@ def in_the_subset() -> list[Any]:
     return cases
 
 
+@pytest.mark.clause("SCH-7")
 @needs(SUITE)
 @pytest.mark.parametrize(("schema", "test"), in_the_subset() or [(None, None)])
 def test_the_public_cases_of_the_subset_have_the_verdict_of_the_draft(schema: Any, test: Any) -> None:

@@ -25,6 +25,7 @@ def answered(call: AnnouncedCall, cites: int) -> Record:
     return Record(Kind.TOOL_RESULT, 1, 2, call=call, cites=cites)
 
 
+@pytest.mark.clause("REP-1")
 def test_a_call_that_was_logged_may_have_run_and_one_that_was_not_never_started() -> None:
     log = (*OPEN, called(A), called(B), answered(A, 3))
     assert repair(log) == (
@@ -36,12 +37,14 @@ def test_a_call_that_was_logged_may_have_run_and_one_that_was_not_never_started(
     )
 
 
+@pytest.mark.clause("REP-1")
 def test_repeated_ids_are_told_apart_by_position() -> None:
     log = (*OPEN, called(A), called(B), called(C), answered(A, 5))
     codes = [(one.call, one.code) for one in repair(log) if one.kind == Kind.TOOL_RESULT]
     assert codes == [(A, Code.TOOL_OUTCOME_UNKNOWN), (B, Code.TOOL_OUTCOME_UNKNOWN)]
 
 
+@pytest.mark.clause("REP-1")
 @pytest.mark.parametrize(
     "log",
     [
@@ -54,6 +57,7 @@ def test_a_balanced_log_and_calls_that_nothing_announced_are_left_alone(log: tup
     assert repair(log) == ()
 
 
+@pytest.mark.clause("REP-1")
 def test_calls_of_a_closed_step_get_nothing() -> None:
     log = (*OPEN, Record(Kind.STEP_END, 1, 2))
     assert repair(log) == (Record(Kind.TURN_END, 1, reason="interrupted"),)
@@ -78,6 +82,7 @@ LOG = (
 )
 
 
+@pytest.mark.clause("REP-1")
 @given(st.integers(0, len(LOG)))
 def test_every_prefix_is_repaired_to_one_result_for_each_call_and_repair_is_idempotent(cut: int) -> None:
     log = LOG[:cut]
@@ -89,6 +94,7 @@ def test_every_prefix_is_repaired_to_one_result_for_each_call_and_repair_is_idem
     assert all(one.repair for one in repair(log) if one.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT))
 
 
+@pytest.mark.clause("LOG-2")
 def test_a_result_cites_an_earlier_record_of_its_own_call() -> None:
     assert miscited((*OPEN, called(A), answered(A, 3))) is None
     assert miscited((*OPEN, called(A), answered(B, 3))) == 4
@@ -96,12 +102,14 @@ def test_a_result_cites_an_earlier_record_of_its_own_call() -> None:
     assert miscited((*OPEN, answered(A, 0))) == 3
 
 
+@pytest.mark.clause("LOG-1")
 def test_numbers_have_no_gaps() -> None:
     assert gap([0, 1, 2]) is None
     assert gap([0, 2]) == 1
     assert gap([1]) == 0
 
 
+@pytest.mark.clause("LOG-3")
 def test_only_the_last_record_can_be_torn() -> None:
     assert torn([]) is None
     assert torn([True, True]) is None

@@ -22,6 +22,7 @@ def runs(decision: PreDecision, guards: tuple[Verdict, ...]) -> bool:
     return state.stage is Stage.PREPARED
 
 
+@pytest.mark.clause("GRD-3")
 @pytest.mark.parametrize("decision", [Allow(), Deny(), Ask()], ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("count", range(4))
 def test_one_guard_more_never_lets_more_run(decision: PreDecision, count: int) -> None:
@@ -38,6 +39,7 @@ def test_the_relation_can_be_broken() -> None:
     assert admission.no_more_runs(denied_before=False, denied_after=True)
 
 
+@pytest.mark.clause("GRD-2")
 def test_the_order_of_guards_never_turns_a_denial_into_a_run() -> None:
     for guards in itertools.product(ANSWERS, repeat=3):
         assert len({runs(Allow(), order) for order in itertools.permutations(guards)}) == 1

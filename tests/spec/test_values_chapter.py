@@ -86,6 +86,7 @@ LONG_CYCLE: dict[str, Any] = {"a": [1, {}]}
 LONG_CYCLE["a"][1]["b"] = LONG_CYCLE
 
 
+@pytest.mark.clause("VAL-1", "VAL-2")
 @pytest.mark.parametrize(
     ("value", "path"),
     [
@@ -119,6 +120,7 @@ def test_what_is_no_value_is_refused_with_the_path_to_its_first_part(value: obje
     assert found.clause == "VAL-1"
 
 
+@pytest.mark.clause("VAL-2")
 @given(VALUES)
 def test_a_snapshot_is_exact_and_detached(value: Json) -> None:
     copy = snapshot(value)
@@ -139,6 +141,7 @@ def containers(value: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.clause("VAL-1")
 def test_the_frozen_containers_of_a_runtime_count_as_plain_ones() -> None:
     value = FrozenDict(a=FrozenList([1, {"b": FrozenList()}]))
     copy = snapshot(value, own=(FrozenList, FrozenDict))
@@ -147,6 +150,7 @@ def test_the_frozen_containers_of_a_runtime_count_as_plain_ones() -> None:
     assert isinstance(snapshot(value, own=(FrozenDict,)), NotAValue)
 
 
+@pytest.mark.clause("VAL-2")
 def test_each_slot_is_read_once() -> None:
     reads: list[object] = []
 
@@ -167,6 +171,7 @@ def nested(depth: int) -> Any:
     return value
 
 
+@pytest.mark.clause("VAL-3")
 def test_depth_counts_containers_inside_each_other() -> None:
     assert not isinstance(snapshot(nested(200)), NotAValue)
     found = snapshot(nested(201))
@@ -178,6 +183,7 @@ def test_depth_counts_containers_inside_each_other() -> None:
     assert not isinstance(snapshot(nested(100_000), Limits(depth=100_000)), NotAValue)
 
 
+@pytest.mark.clause("VAL-8")
 def test_the_node_budget_counts_every_part_each_time_it_occurs() -> None:
     assert snapshot([1, 2], Limits(nodes=3)) == [1, 2]
     found = snapshot([1, 2], Limits(nodes=2))
@@ -197,6 +203,7 @@ def test_the_node_budget_counts_every_part_each_time_it_occurs() -> None:
 # -- VAL: equality --------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("VAL-3", "VAL-5")
 @pytest.mark.parametrize(
     ("left", "right", "equal", "same"),
     [
@@ -229,6 +236,7 @@ def test_equality(left: Json, right: Json, equal: bool, same: bool) -> None:
 # -- ARG: the raw text ----------------------------------------------------------------------------
 
 
+@pytest.mark.clause("VAL-4", "VAL-6", "ARG-1", "ARG-2")
 @pytest.mark.parametrize(
     ("raw", "value"),
     [
@@ -262,12 +270,14 @@ def test_text_that_is_json_means_its_value(raw: str, value: Json) -> None:
     assert unchanged(parsed, value)
 
 
+@pytest.mark.clause("ARG-2")
 def test_the_last_value_of_a_repeated_key_stands_in_the_place_of_the_first() -> None:
     parsed = parse_arguments('{"a":1,"b":2,"a":3}')
     assert isinstance(parsed, dict)
     assert list(parsed.items()) == [("a", 3), ("b", 2)]
 
 
+@pytest.mark.clause("ARG-1", "ARG-2", "ARG-3")
 @pytest.mark.parametrize(
     "raw",
     [
@@ -321,6 +331,7 @@ def test_all_other_text_is_passed_on_unchanged(raw: str) -> None:
     assert parse_arguments(raw) is raw
 
 
+@pytest.mark.clause("VAL-3", "VAL-4", "ARG-3", "ARG-5")
 @pytest.mark.parametrize(
     ("raw", "path"),
     [
@@ -342,6 +353,7 @@ def test_json_that_is_no_value_within_the_limits_fails_and_does_not_become_a_str
     assert must_run_alone(parsed)
 
 
+@pytest.mark.clause("VAL-3", "VAL-8")
 def test_the_limits_are_those_that_were_given() -> None:
     assert parse_arguments("[[]]", Limits(depth=2)) == [[]]
     assert isinstance(parse_arguments("[[]]", Limits(depth=1)), NotAValue)
@@ -350,6 +362,7 @@ def test_the_limits_are_those_that_were_given() -> None:
     assert parse_arguments('{"a":[1,2],"a":3}', Limits(nodes=2)) == {"a": 3}
 
 
+@pytest.mark.clause("VAL-4")
 def test_whole_numbers_of_any_length_are_kept_exactly() -> None:
     for length in (1, 3_999, 4_000, 4_001, 8_000, 12_345, 100_000):
         for sign in ("", "-"):
@@ -408,11 +421,13 @@ def test_reading_copies_each_part_of_the_text_a_few_times_at_most() -> None:
     assert 0 < copied < 3 * len(raw)
 
 
+@pytest.mark.clause("ARG-4")
 def test_arguments_are_logged_as_they_were_written() -> None:
     assert logged_as_written('{"a": 1}', '{"a": 1}')
     assert not logged_as_written('{"a": 1}', '{"a":1}')
 
 
+@pytest.mark.clause("ARG-5")
 def test_only_arguments_that_are_no_value_make_a_call_run_alone() -> None:
     assert must_run_alone(parse_arguments("1e999"))
     assert not must_run_alone(parse_arguments("no JSON"))
@@ -422,6 +437,7 @@ def _constant(name: str) -> float:
     raise ValueError(name)
 
 
+@pytest.mark.clause("ARG-2")
 @given(st.text(alphabet='{}[]",:0123456789eE+-.truefalsn \t\n\\u"ab', max_size=30) | VALUES.map(json.dumps))
 def test_the_standard_library_reads_the_same(raw: str) -> None:
     try:
@@ -435,6 +451,7 @@ def test_the_standard_library_reads_the_same(raw: str) -> None:
         assert unchanged(parsed, value)
 
 
+@pytest.mark.clause("ARG-3")
 @given(st.text())
 def test_parsing_never_raises(raw: str) -> None:
     parse_arguments(raw)
@@ -442,6 +459,7 @@ def test_parsing_never_raises(raw: str) -> None:
     parse_arguments('["\\' + raw)
 
 
+@pytest.mark.clause("ARG-2")
 @given(VALUES)
 def test_what_is_written_is_read_back(value: Json) -> None:
     parsed = parse_arguments(json.dumps(value))

@@ -79,6 +79,7 @@ def seen(registry: Registry, scope: str | None) -> list[str]:
 # -- REG: registration ----------------------------------------------------------------------------
 
 
+@pytest.mark.clause("SCH-2", "SCH-8", "REG-1", "REG-2", "REG-3")
 @pytest.mark.parametrize(
     ("definition", "clause"),
     [
@@ -111,10 +112,12 @@ def test_registration(definition: Definition, clause: str | None) -> None:
             register(registry, definition)
 
 
+@pytest.mark.clause("REG-1")
 def test_a_definition_without_an_output_is_told_apart_from_one_with_a_faulty_output() -> None:
     assert refuse_register(Registry(), Definition("t")) == Refused("REG-1", "it declares no output")
 
 
+@pytest.mark.clause("REG-2", "REG-3")
 def test_a_name_is_repeated_in_another_layer_only() -> None:
     registry = after(family(), adds("a"), adds("a", "agent"))
     assert [one.id for one in registry.contributions] == ["a@1", "a@2"]
@@ -124,6 +127,7 @@ def test_a_name_is_repeated_in_another_layer_only() -> None:
         assert refuse_register(replace(registry, mode=mode), tool("run_code"), "agent") is not None
 
 
+@pytest.mark.clause("REG-8")
 def test_a_disposer_takes_back_exactly_its_own() -> None:
     registry = after(family(), adds("a"), adds("b"))
     registry = after(registry, lambda one: dispose(one, "a@1"), adds("a"))
@@ -139,6 +143,7 @@ def test_a_disposer_takes_back_exactly_its_own() -> None:
             dispose(registry, never)
 
 
+@pytest.mark.clause("REG-9")
 def test_changes_of_tools_and_restrictions_are_announced_and_those_of_guards_not() -> None:
     registry = after(family(), adds("a"))
     assert register(registry, tool("b"), "agent").events == (Announced("registered", "agent", "b@1"),)
@@ -153,6 +158,7 @@ def test_changes_of_tools_and_restrictions_are_announced_and_those_of_guards_not
     assert dispose(guarded.state, "guard:g@1").events == ()
 
 
+@pytest.mark.clause("REG-9")
 def test_a_registration_is_undone_where_a_listener_raises() -> None:
     registry = after(family(), adds("a"))
     for change in (adds("b"), restricts("agent", deny=["a"])):
@@ -165,6 +171,7 @@ def test_a_registration_is_undone_where_a_listener_raises() -> None:
     assert after_announcement(guarded, listener_raised=True) == guarded.state
 
 
+@pytest.mark.clause("REG-10")
 def test_what_changes_in_the_source_later_has_no_effect() -> None:
     parameters: Any = {"type": "object", "properties": {"a": {}}}
     output: Any = {"type": "string"}
@@ -184,6 +191,7 @@ def test_what_changes_in_the_source_later_has_no_effect() -> None:
 # -- REG: views -----------------------------------------------------------------------------------
 
 
+@pytest.mark.clause("REG-2", "REG-11")
 def test_the_order_of_a_view() -> None:
     registry = after(
         family(),
@@ -208,6 +216,7 @@ def test_the_order_of_a_view() -> None:
     assert seen(denied, "helper") == ["g1@2", "g2@1", "g3@1", "p2@1", "own@1"]
 
 
+@pytest.mark.clause("REG-4")
 def test_an_ancestors_restriction_hides_its_own_tools_from_its_descendants() -> None:
     registry = after(family(), adds("g"), adds("h"), adds("own", "agent"), restricts("agent", allow=["g"]))
     assert seen(registry, "agent") == ["g@1", "own@1"]
@@ -215,12 +224,14 @@ def test_an_ancestors_restriction_hides_its_own_tools_from_its_descendants() -> 
     assert seen(registry, "preset") == ["g@1", "h@1"]
 
 
+@pytest.mark.clause("REG-4")
 def test_an_own_tool_that_shadows_a_denied_one_is_visible() -> None:
     registry = after(family(), adds("a"), restricts("agent", deny=["a"]), adds("a", "agent"))
     assert seen(registry, "agent") == ["a@2"]
     assert seen(registry, "helper") == []
 
 
+@pytest.mark.clause("REG-4", "REG-7")
 def test_restrictions_of_the_whole_chain_intersect() -> None:
     registry = after(family(), adds("a"), adds("b"), adds("c"), adds("d"))
     registry = after(registry, restricts("preset", allow=["a", "b", "c"]), restricts("agent", deny=["a"]))
@@ -232,6 +243,7 @@ def test_restrictions_of_the_whole_chain_intersect() -> None:
     assert seen(lifted, "helper") == ["a@1", "b@1"]
 
 
+@pytest.mark.clause("REG-4")
 def test_a_deny_only_restriction_lets_later_tools_through_and_an_allow_list_does_not() -> None:
     denies = after(family(), adds("a"), restricts("agent", deny=["a"]), adds("b"))
     allows = after(family(), adds("a"), restricts("agent", allow=["a"]), adds("b"))
@@ -241,6 +253,7 @@ def test_a_deny_only_restriction_lets_later_tools_through_and_an_allow_list_does
     assert seen(nothing, "agent") == ["c@1"]
 
 
+@pytest.mark.clause("REG-3", "REG-4")
 @pytest.mark.parametrize(
     ("scope", "allow", "deny", "clause"),
     [
@@ -305,6 +318,7 @@ def _all_of(registry: Registry, changes: list[Any]) -> Registry:
     return registry
 
 
+@pytest.mark.clause("REG-4", "REG-8")
 @given(REGISTRIES, SCOPES, st.none() | st.lists(NAMES), st.none() | st.lists(NAMES))
 def test_one_restriction_more_shows_nothing_more(
     registry: Registry, scope: Any, allow: Any, deny: Any
@@ -320,6 +334,7 @@ def test_one_restriction_more_shows_nothing_more(
     assert again.state.contributions == registry.contributions
 
 
+@pytest.mark.clause("MOD-5")
 @given(REGISTRIES, SCOPES)
 def test_a_view_has_each_name_once_and_what_is_visible_is_in_it(registry: Registry, scope: Any) -> None:
     shown = [one.what.name for one in view(registry, scope) if isinstance(one.what, Definition)]
@@ -337,6 +352,7 @@ def test_showing_more_is_told_apart() -> None:
     assert shows_no_more(lifted, registry, "agent")
 
 
+@pytest.mark.clause("REG-7", "GRD-1")
 def test_guards_of_every_layer_have_their_say_the_farthest_first() -> None:
     registry = family()
     for name, scope in (("a", "agent"), ("g", None), ("p", "preset"), ("g2", None), ("o", "other")):
@@ -356,6 +372,7 @@ def names(registry: Registry, scope: str | None) -> list[str]:
     return [str(one["name"]) for one in shown]
 
 
+@pytest.mark.clause("MOD-1", "MOD-5")
 def test_the_modes() -> None:
     registry = after(family(), adds("a"), adds("b", "agent"))
     for mode, expected in (
@@ -368,6 +385,7 @@ def test_the_modes() -> None:
         assert [one.id for one in program_tools(shown, "agent")] == ["a@1", "b@1"]
 
 
+@pytest.mark.clause("REG-7", "MOD-6")
 def test_the_nearest_mode_wins_and_taking_it_back_restores_what_it_hid() -> None:
     registry = set_mode(family(), "preset", Presentation.PTC).state
     assert mode_of(registry, "helper") is Presentation.PTC
@@ -378,6 +396,7 @@ def test_the_nearest_mode_wins_and_taking_it_back_restores_what_it_hid() -> None
     assert mode_of(dispose(nearer, "mode:agent@1").state, "helper") is Presentation.PTC
 
 
+@pytest.mark.clause("MOD-6")
 def test_a_scope_declares_a_mode_once() -> None:
     registry = set_mode(family(), "agent", Presentation.PTC).state
     for scope in ("agent", None):
@@ -390,6 +409,7 @@ def test_a_scope_declares_a_mode_once() -> None:
     assert refuse_set_mode(dispose(registry, "mode:agent@1").state, "agent") is None
 
 
+@pytest.mark.clause("MOD-3")
 def test_a_code_mode_without_a_code_runtime_fails_and_does_not_fall_back() -> None:
     for mode in (Presentation.PTC, Presentation.BOTH):
         for code in (None, CodeRuntime("lua", renders=False)):
@@ -403,6 +423,7 @@ def test_a_code_mode_without_a_code_runtime_fails_and_does_not_fall_back() -> No
     assert without_a_code_runtime(family()) is None
 
 
+@pytest.mark.clause("MOD-2")
 def test_only_a_model_direct_call_of_a_visible_tool_collapses() -> None:
     registry = replace(after(family(), adds("a"), adds("b", "agent")), mode=Presentation.PTC)
     assert collapsed(registry, None, "a", nested=False)
@@ -416,6 +437,7 @@ def test_only_a_model_direct_call_of_a_visible_tool_collapses() -> None:
     assert not collapsed(registry, "helper", "b", nested=False)
 
 
+@pytest.mark.clause("MOD-4", "MOD-5")
 def test_run_code() -> None:
     one = run_code_definition().what
     assert isinstance(one, Definition)
@@ -424,6 +446,7 @@ def test_run_code() -> None:
     assert (one.parallel, one.handles_signal) == (False, True)
 
 
+@pytest.mark.clause("REG-6")
 def test_the_model_is_sent_four_fields_as_detached_copies() -> None:
     registry = register(
         family(),
@@ -441,7 +464,10 @@ def test_the_model_is_sent_four_fields_as_detached_copies() -> None:
     assert model_tools(registry, None) == expected
 
 
-def test_scopes_have_names_of_their_own_and_parents_that_exist() -> None:
-    for name, parent in (("agent", None), ("new", "nowhere"), ("new", "new")):
+def test_scopes_have_keys_of_their_own_and_parents_that_exist() -> None:
+    for parent in ("nowhere", "new"):
         with pytest.raises(NotEnabled):
-            open_scope(family(), name, parent)
+            open_scope(family(), "new", parent)
+    for parent in (None, "preset", "other"):
+        with pytest.raises(ValueError, match="'agent' stands for a scope already"):
+            open_scope(family(), "agent", parent)

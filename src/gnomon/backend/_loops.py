@@ -48,7 +48,8 @@ def asyncio_task() -> asyncio.Task[object] | None:
 def discard(answer: object) -> None:
     """Close what would otherwise be left running, or be reported as never awaited (PY-8, PY-9)."""
     kind = type(answer)  # by type alone: reading an attribute may run any code
+    left: Any = answer
     if kind is types.CoroutineType or kind is types.GeneratorType:
-        answer.close()  # type: ignore[attr-defined]
+        left.close()
     elif issubclass(kind, asyncio.Future):
-        answer.cancel()  # type: ignore[attr-defined]
+        left.cancel()

@@ -32,7 +32,8 @@ def conform(
 ) -> None:
     """Run scenarios on an implementation, and judge every event of them.
 
-    Exit code 0: it conforms. 1: it does not. 2: wrong usage, or a scenario that cannot be used.
+    Exit code 0: it conforms. 1: it does not. 2: wrong usage, or a scenario that cannot be used. 3: nothing
+    was found, and not everything could be tested.
     """
     console = Console()
     errors = Console(stderr=True)
@@ -49,12 +50,17 @@ def conform(
     except ScenarioError as error:
         errors.print(str(error), markup=False, soft_wrap=True)
         raise typer.Exit(2) from None
-    runs = run_all(scenarios, TARGETS[target](), backends, console, quiet=as_json)
+    try:
+        runs = run_all(scenarios, TARGETS[target](), backends, console, quiet=as_json)
+    except ScenarioError as error:
+        errors.print(str(error), markup=False, soft_wrap=True)
+        raise typer.Exit(2) from None
     if as_json:
         typer.echo(json.dumps(_report(target, runs)))
     else:
         show_runs(console, target, scenarios, runs)
-    raise typer.Exit(0 if all(run.ok for run in runs) else 1)
+    left = any(run.cannot is not None for run in runs)
+    raise typer.Exit(1 if not all(run.ok for run in runs) else 3 if left else 0)
 
 
 def _report(target: str, runs: list[Run]) -> dict[str, object]:
@@ -66,7 +72,8 @@ def _report(target: str, runs: list[Run]) -> dict[str, object]:
                 "scenario": run.scenario.id,
                 "clauses": run.scenario.clauses,
                 "backend": run.backend,
-                "conforms": run.ok,
+                "conforms": run.ok if run.cannot is None else None,
+                **({} if run.cannot is None else {"not_testable": run.cannot}),
                 "problems": [
                     {"judge": one.judge, "clause": one.clause, "text": one.text} for one in run.problems
                 ],

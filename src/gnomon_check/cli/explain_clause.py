@@ -18,9 +18,9 @@ from gnomon_check.explain import shown
 from gnomon_check.sources import Place, why
 from gnomon_spec.register import Chapter, Status, chapters
 
-_CHECKS = ("properties", "witnesses", "scenarios", "vectors", "mutants", "proofs")
+_CHECKS = ("properties", "witnesses", "scenarios", "vectors", "mutants", "proofs", "tests")
 _LISTED = 12
-"""How many vectors of a clause are listed before the rest is counted."""
+"""How many checks of a kind are listed before the rest is counted."""
 
 
 def explain(

@@ -33,7 +33,10 @@ def show_runs(console: Console, target: str, scenarios: list[Scenario], runs: li
     by_id = {one.id: [run for run in runs if run.scenario.id == one.id] for one in scenarios}
     for one in scenarios:
         bad = [run for run in by_id[one.id] if not run.ok]
+        left = [run for run in by_id[one.id] if run.cannot is not None]
         verdict = "[red]violation[/red]" if bad else "[green]conforms[/green]"
+        if left and not bad:
+            verdict = "[yellow]not testable[/yellow]"
         table.add_row(one.id, " ".join(one.clauses), verdict)
     console.print(table)
     for run in runs:
@@ -44,6 +47,11 @@ def show_runs(console: Console, target: str, scenarios: list[Scenario], runs: li
     backends = sorted({run.backend for run in runs})
     failed = len({run.scenario.id for run in runs if not run.ok})
     verdict = "conforms" if not failed else f"does not conform: {failed} with violations"
+    left = {run.scenario.id: run.cannot for run in runs if run.cannot is not None}
+    for identifier, reason in left.items():
+        console.print(f"\n{identifier} was not tested: {reason}", markup=False, soft_wrap=True)
+    if left:
+        verdict = f"{verdict}; {len(left)} not testable"
     console.print(
         f"\n{target}: {len(scenarios)} scenarios on {' and '.join(backends)}: {verdict}", markup=False
     )

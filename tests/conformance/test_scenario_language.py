@@ -1,0 +1,163 @@
+"""The language of scenarios: what can be said is told on its page, and what makes no sense is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from patched import runtime_with
+from typer.testing import CliRunner
+
+from gnomon_check import script_steps
+from gnomon_check.changes import CHANGES
+from gnomon_check.cli import app
+from gnomon_check.conform import BACKENDS, conform
+from gnomon_check.expectation import expected
+from gnomon_check.scenario import Scenario, ScenarioError, load
+from gnomon_check.targets.builtin import Builtin
+
+PAGE = (Path(__file__).parents[2] / "docs" / "conform" / "scenarios.md").read_text()
+
+
+def scenario(**more: Any) -> dict[str, Any]:
+    return {
+        "scenario": "gnomon/1",
+        "id": "one",
+        "title": "one",
+        "clauses": [],
+        "tools": [{"name": "act", "body": [{"return": {"value": 1}}]}],
+        "batches": [{"calls": [{"id": "c1", "name": "act"}]}],
+        "schedule": [{"open": {}}],
+        **more,
+    }
+
+
+def steps() -> set[str]:
+    kinds = get_args(script_steps.Step)
+    return {next(iter(kind.model_fields)).rstrip("_") for kind in kinds} | set(CHANGES)
+
+
+def test_every_step_and_field_is_on_the_page() -> None:
+    told = set(re.findall(r"`([a-z_]+)`", PAGE))
+    assert steps() - told == set()
+    assert set(Scenario.model_fields) - told == set()
+
+
+TWICE = [{"name": "act"}, {"name": "act"}]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"tools": TWICE}, "two tools have the same name"),
+        ({"tools": [{"name": "act", "scope": "nowhere"}]}, "there is no scope 'nowhere'"),
+        ({"caller": "nowhere", "scopes": [{"name": "agent"}]}, "there is no scope 'nowhere'"),
+        ({"scopes": [{"name": "agent", "parent": "later"}, {"name": "later"}]}, "before its parent"),
+        ({"scopes": [{"name": "agent"}, {"name": "agent"}]}, "stands twice"),
+        ({"batches": [{"calls": [{"id": "c1", "name": "run_code"}]}]}, "runs no programs"),
+        ({"mode": "single", "batches": [{"calls": []}]}, "mode `single` is for one call"),
+        ({"schedule": [{"open": {}}, {"advance": {"ms": 0}}]}, "greater than 0"),
+        ({"schedule": [{"open": {}}, {"remove": {"registration": "act"}}]}, "String should match pattern"),
+        ({"schedule": [{"open": {}}, {"add_hook": {"hook": {}}}]}, "valid string"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(words)):
+        load(json.dumps(scenario(**more)), "here")
+
+
+def test_what_is_refused_at_the_start_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_text(json.dumps(scenario(restrictions=[{"scope": "agent", "allow": ["nothing"]}])))
+    result = CliRunner().invoke(app, ["conform", "builtin", "-s", str(file)])
+    assert result.exit_code == 2
+    assert "the scope inherits no tool 'nothing'" in result.output
+
+
+def test_what_cannot_be_run_is_not_green(tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_text(json.dumps(scenario(approval={"service": "raises"})))
+    result = CliRunner().invoke(app, ["conform", "builtin", "-s", str(file)])
+    assert result.exit_code == 3
+    assert "not testable" in result.output
+    assert "nothing outside can make it fail" in result.output
+    as_json = CliRunner().invoke(app, ["conform", "builtin", "-s", str(file), "--json"])
+    report = json.loads(as_json.output)
+    assert [one["conforms"] for one in report["runs"]] == [None, None]
+
+
+def test_a_definition_that_comes_later_is_not_there_at_the_start() -> None:
+    later = [{"name": "act", "later": True, "body": [{"return": {"value": 1}}]}]
+    one = Scenario.model_validate(scenario(tools=later))
+    assert ("result.logged", 0, (False, "UNKNOWN_TOOL", None)) in expected(one)[0].events
+    come = [{"register": {"tool": "act"}}, {"register": {"tool": "act"}}, {"open": {}}]
+    other = Scenario.model_validate(scenario(tools=later, schedule=come))
+    windows = expected(other)
+    assert windows[0].events == (("registry.changed", None, ("registered", "act", False)),)
+    assert windows[1].events == (("registry.changed", None, ("registered", "act", True)),)
+    assert ("result.logged", 0, (True, None, None)) in windows[2].events
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_change_that_is_wrongly_accepted_is_seen(backend: str) -> None:
+    """Seen to fail: a runtime that lets a name stand twice in a layer (REG-2)."""
+    one = Scenario.model_validate(scenario(schedule=[{"open": {}}, {"restrict": {"scope": "agent"}}]))
+    assert conform(one, Builtin(), backend).ok
+
+    class Lenient(Builtin):
+        def prepare(self, harness: Any) -> Any:
+            controls = super().prepare(harness)
+            controls.change = lambda change: None  # type: ignore[method-assign]  # the fault
+            return controls
+
+    problems = conform(one, Lenient(), backend).problems
+    assert "registry.changed with restricted agent" in problems[0].text
+    assert "restricted agent, refused" in problems[0].text
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_time_goes_on_from_moment_to_moment(backend: str) -> None:
+    """Of two deadlines that one advance lets pass, the earlier passes first, whatever the event loop does."""
+    tools = [
+        {
+            "name": name,
+            "parallel": True,
+            "timeout_ms": ms,
+            "body": [{"await_abort": {}}, {"note": {"text": name}}],
+        }
+        for name, ms in (("late", 9), ("early", 5))
+    ]
+    calls = [{"id": "c1", "name": "late"}, {"id": "c2", "name": "early"}]
+    one = Scenario.model_validate(
+        scenario(tools=tools, batches=[{"calls": calls}], schedule=[{"open": {}}, {"advance": {"ms": 20}}])
+    )
+    found = conform(one, Builtin(), backend)
+    assert found.problems == ()
+    notes = [event["text"] for event in found.windows[1].events if event["event"] == "noted"]
+    assert notes == ["early", "late"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_approver_of_a_withdrawn_request_is_waited_for(backend: str) -> None:
+    """PY-13: it stays at its gate, and the batch does not return before it has ended."""
+    answerer = {"id": "slow", "script": [{"gate": {"name": "slow"}}, {"note": {"text": "ended"}}]}
+    asks = {"id": "asks", "on": "pre_execute", "script": [{"decide": {"decision": {"kind": "ask"}}}]}
+    one = Scenario.model_validate(
+        scenario(
+            hooks=[asks],
+            approval={"answerers": [answerer]},
+            schedule=[{"open": {}}, {"abort": {}}, {"release": {"gate": "slow"}}],
+        )
+    )
+    found = conform(one, Builtin(), backend)
+    assert found.problems == ()
+    assert [window.idle for window in found.windows] == [False, False, True, True]
+    forgets = (
+        "            await self._over.wait()\n",
+        "            await self._over.wait()\n            return 'rejected'\n",
+    )
+    with runtime_with("approval", forgets) as runtime:
+        assert not conform(one, Builtin(runtime), backend).ok
