@@ -113,7 +113,7 @@ def _with_time(draw: st.DrawFn, plain: Plain) -> None:
     """Timeouts, sleeping bodies and wrappers, a retry outside of the timeout."""
     for one in plain["tools"]:
         one["timeout_ms"] = draw(st.sampled_from((None, 5, 5, 10)))
-        waits = draw(st.sampled_from((None, {"sleep": {"ms": 7}}, {"await_abort": {}})))
+        waits: Plain | None = draw(st.sampled_from((None, {"sleep": {"ms": 7}}, {"await_abort": {}})))
         if waits is not None:
             one["interrupt"] = draw(st.sampled_from(("signal", "signal", "cancel")))
             one["body"].insert(0, waits)

@@ -47,11 +47,11 @@ def show_runs(console: Console, target: str, scenarios: list[Scenario], runs: li
     backends = sorted({run.backend for run in runs})
     failed = len({run.scenario.id for run in runs if not run.ok})
     verdict = "conforms" if not failed else f"does not conform: {failed} with violations"
-    left = {run.scenario.id: run.cannot for run in runs if run.cannot is not None}
-    for identifier, reason in left.items():
+    reasons = {run.scenario.id: run.cannot for run in runs if run.cannot is not None}
+    for identifier, reason in reasons.items():
         console.print(f"\n{identifier} was not tested: {reason}", markup=False, soft_wrap=True)
-    if left:
-        verdict = f"{verdict}; {len(left)} not testable"
+    if reasons:
+        verdict = f"{verdict}; {len(reasons)} not testable"
     console.print(
         f"\n{target}: {len(scenarios)} scenarios on {' and '.join(backends)}: {verdict}", markup=False
     )
