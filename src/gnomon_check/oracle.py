@@ -124,6 +124,10 @@ class Oracle:
         self.worlds = fitting
         return True
 
+    def rest(self) -> None:
+        """Follow a quiet of which nothing is known: whatever may happen unseen, has happened."""
+        self.worlds = self.quiet_worlds() or self.worlds
+
     def quiet_worlds(self) -> frozenset[World]:
         """The states that may have been reached, and in which nothing can happen without the harness."""
         return frozenset(world for world in self.closure() if next(self.moves(world), None) is None)

@@ -19,6 +19,7 @@ def _decides(on: str, decision: Any, *contexts: str) -> dict[str, Any]:
 OPEN: dict[str, Any] = {"open": {}}
 GO: dict[str, Any] = {"release": {"gate": "body"}}
 ABORT: dict[str, Any] = {"abort": {}}
+_LATER: dict[str, Any] = {"advance": {"ms": 5}}
 _RUN = [OPEN, GO]
 _ASK = _decides("pre_execute", {"kind": "ask", "reason": "sure?"})
 _GUARD_DENIES = {"id": "guard-1", "script": [{"deny": {"reason": "no"}}]}
@@ -290,6 +291,90 @@ SCENARIOS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "the body raises a cancellation that nobody asked for",
         {"body": [{"raise": {"kind": "cancelled"}}], "schedule": [OPEN]},
     ),
+    "timed-out": (
+        "TMO-1 TMO-2 DSP-11",
+        "the deadline passes, and the body returns later",
+        {
+            "tool": {"timeout_ms": 5},
+            "body": [{"defer": {"context": "d"}}, *GATED],
+            "schedule": [OPEN, _LATER, GO],
+        },
+    ),
+    "timed-out-and-raised": (
+        "TMO-2",
+        "the deadline passes, and the body raises later",
+        {"tool": {"timeout_ms": 5}, "body": [GATED[0], {"raise": {}}], "schedule": [OPEN, _LATER, GO]},
+    ),
+    "in-time": (
+        "TMO-2 TMO-4",
+        "the body returns before the deadline",
+        {"tool": {"timeout_ms": 6}, "schedule": [OPEN, _LATER, GO, _LATER]},
+    ),
+    "timed-out-then-aborted": (
+        "TMO-2 CAN-7",
+        "the deadline passes, and the caller aborts later",
+        {"tool": {"timeout_ms": 5}, "schedule": [OPEN, _LATER, ABORT, GO]},
+    ),
+    "aborted-then-late": (
+        "TMO-2 CAN-6",
+        "the caller aborts, and the deadline passes later",
+        {"tool": {"timeout_ms": 5}, "schedule": [OPEN, ABORT, _LATER, GO]},
+    ),
+    "retried-outside-the-timeout": (
+        "TMO-1 TMO-4",
+        "a prepended wrapper runs the rest again: the second attempt has a deadline of its own",
+        {
+            "tool": {"timeout_ms": 5},
+            "hooks": [{**_hook("execute", {"next": {}}, {"next": {}}, {"pass": {}}), "prepend": True}],
+            "body": [{"gate": {"name": "body"}}, {"sleep": {"ms": 4}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, _LATER, GO, {"advance": {"ms": 8}}],
+        },
+    ),
+    "retried-inside-the-timeout": (
+        "TMO-4",
+        "a wrapper runs the rest again: both attempts share the deadline",
+        {
+            "tool": {"timeout_ms": 5},
+            "hooks": [_hook("execute", {"next": {}}, {"next": {}}, {"pass": {}})],
+            "body": [{"sleep": {"ms": 4}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, {"advance": {"ms": 8}}],
+        },
+    ),
+    "deadline-left-out": (
+        "CRE-5 DSP-2 TMO-2",
+        "a wrapper inside the timeout leaves the deadline out: it does not reach the body",
+        {
+            "tool": {"timeout_ms": 5, "interrupt": "cancel"},
+            "hooks": [_hook("execute", {"set_signal": {"name": "own"}}, {"next": {}}, {"pass": {}})],
+            "body": [{"await_abort": {}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, _LATER, {"abort": {"signal": "own"}}],
+        },
+    ),
+    "own-signal": (
+        "DSP-2 DSP-9 CAN-4",
+        "a signal that a wrapper made aborts",
+        {
+            "hooks": [_hook("execute", {"set_signal": {"name": "own"}}, {"next": {}}, {"pass": {}})],
+            "body": [{"await_abort": {}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, {"abort": {"signal": "own"}}],
+        },
+    ),
+    "rendered": (
+        "OUT-2 OUT-3",
+        "the value is rendered, and then presented",
+        {
+            "tool": {
+                "render": [{"return": {"value": _TEXT}}],
+                "presentation_meta": [{"return": {"value": 1}}],
+            },
+            "schedule": _RUN,
+        },
+    ),
+    "rendered-badly": (
+        "OUT-2",
+        "what the renderer gives is no content",
+        {"tool": {"render": [{"return": {"value": "x"}}]}, "schedule": _RUN},
+    ),
 }
 
 
@@ -443,6 +528,14 @@ WRONG: dict[str, tuple[str, str, str, dict[str, Any], list[dict[str, Any]]]] = {
         "a made-up cancellation counts as the caller's",
         _RESULT,
         [_result("ABORTED")],
+    ),
+    "timeout-forgotten": ("timed-out", "TMO-2", "a success after the deadline", _RESULT, [_SUCCESS]),
+    "timeout-after-the-abort": (
+        "aborted-then-late",
+        "TMO-2",
+        "the deadline counts although the caller aborted before",
+        _RESULT,
+        [_result("TOOL_TIMEOUT")],
     ),
     "two-results": ("plain", "SCD-10", "the call is answered twice", {"event": "batch.closed"}, [_SUCCESS]),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from gnomon_check.conform import JUDGED, known_of, listeners_of
@@ -41,7 +42,7 @@ def computed(given: dict[str, Any]) -> dict[str, Any]:
     windows = []
     for echo, window in zip(echoes(scenario), expected(scenario), strict=True):
         blocked = [
-            {"await_abort": one.await_abort} if one.gate is None else {"gate": one.gate}
+            {name: value for name, value in asdict(one).items() if value is not None}
             for one in sorted(window.blocked, key=str)
         ]
         windows.append(
@@ -91,6 +92,7 @@ def judged(given: dict[str, Any]) -> dict[str, Any]:
                 return fails(clause, reason, window=number, event=index)
             if seen is not None:
                 ledger = properties.enter(ledger, seen)
+        oracle.rest()
     return {"ok": True}
 
 
