@@ -253,6 +253,14 @@ class ResultObserved(_CallEvent):
     digest: str | None = None
 
 
+class Warned(_Event):
+    """Something went wrong beside a call, and changed nothing (FIN-3, PY-8, PY-11)."""
+
+    event: Literal["warned"]
+    about: Literal["observer", "abort_callback", "awaitable"]
+    pos: NonNegativeInt | None = None
+
+
 class Noted(_Event):
     """A `note` of a script."""
 
@@ -299,6 +307,7 @@ _KNOWN = (
     ContentFinalized,
     ResultSettled,
     ResultObserved,
+    Warned,
     Noted,
 )
 NAMES: frozenset[str] = frozenset(model.model_fields["event"].annotation.__args__[0] for model in _KNOWN)  # type: ignore[union-attr]
@@ -339,6 +348,7 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[ContentFinalized, Tag("content.finalized")]
     | Annotated[ResultSettled, Tag("result.settled")]
     | Annotated[ResultObserved, Tag("result.observed")]
+    | Annotated[Warned, Tag("warned")]
     | Annotated[Noted, Tag("noted")]
     | Annotated[Unknown, Tag("unknown")],
     Discriminator(_tag),
