@@ -6,10 +6,9 @@ signal aborted, is there such a tool now, do the arguments fit what it
 publishes? Only then the body runs. Whatever it does after that is an answer: a
 value, an error of its own, or the end of an interruption.
 
-A wrapper may put a signal of its own in place of the caller's; at the body
-stage the two are fused, so that neither can take the other away. It may run the
-rest again, or write a result itself; then that result is checked like the
-body's.
+A wrapper may put a signal of its own in place of the caller's (`signals`). It
+may run the rest again, or write a result itself; then that result is checked
+like the body's.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from gnomon_spec import waterfall
 from gnomon_spec.cancellation import cancellation_code, outcome_under
 from gnomon_spec.kernel import NotEnabled, Refused, Step, clause
 from gnomon_spec.schemas import violations
+from gnomon_spec.signals import DEADLINE, signal_aborted, without
 from gnomon_spec.values import Json
 from gnomon_spec.vocabulary import (
     Answer,
@@ -35,7 +35,6 @@ from gnomon_spec.vocabulary import (
     How,
     Malformed,
     Outcome,
-    OwnSignal,
     PostResult,
     ResultAnswer,
     Stage,
@@ -48,21 +47,41 @@ EXECUTE = "execute"
 # -- entering -----------------------------------------------------------------------------------
 
 
-@clause("DSP-1", "TMO-1")
+@clause("DSP-1")
 def begin(execution: Execution) -> Stepped:
     """Begin to dispatch a prepared call.
 
     DSP-1  Wrappers MUST nest in order; innermost is the body stage.
-    TMO-1  The timeout MUST be a wrapper that fuses a deadline into the signal, the
-           first one; the timeout is read here.
     """
     if execution.stage is not Stage.PREPARED:
         raise NotEnabled(Refused("DSP-1", "the call is not prepared"))
-    entered = replace(
-        execution, stage=Stage.EXECUTE, frames=waterfall.entered(execution.setup.wrappers)
-    )  # DSP-1, TMO-1
-    told = (_entered(0),) if entered.frames else ()
-    return Step(entered, told)
+    entered = waterfall.entered(execution.setup.wrappers)  # DSP-1
+    return _reached(replace(execution, stage=Stage.EXECUTE, frames=entered), ())
+
+
+@clause("TMO-1", "TMO-4")
+def _reached(execution: Execution, told: tuple[Event, ...]) -> Stepped:
+    """Start the wrapper that has been reached. The timeout delegates at once.
+
+    TMO-1  The timeout MUST be a wrapper that fuses a deadline into the signal, the
+           first registered one, outermost but for prepended ones. It waits for
+           the body.
+    TMO-4  The clock MUST run from entering it, inner wrappers included; a retry
+           outside MUST get a new deadline, one inside shares it.
+    """
+    inner = waterfall.running(execution.frames)
+    if inner is None:
+        return Step(execution, told)
+    if inner != execution.setup.timeout:
+        return Step(execution, (*told, _entered(inner)))
+    ticking = replace(
+        execution,
+        frames=waterfall.delegated(execution.frames, inner, execution.setup.wrappers),
+        found=execution.signal,
+        signal=(*execution.signal, DEADLINE),  # TMO-1
+        fired=without(execution.fired, DEADLINE),  # TMO-4
+    )
+    return _reached(ticking, told)
 
 
 def refuse_wrapper(execution: Execution, listener: int) -> Refused | None:
@@ -84,69 +103,8 @@ def wrapper_delegates(execution: Execution, listener: int) -> Stepped:
     if refused is not None:
         raise NotEnabled(refused)
     frames = waterfall.delegated(execution.frames, listener, execution.setup.wrappers)
-    told: tuple[Event, ...] = (event(Event(EventName.POLICY_DELEGATED, 0, where=EXECUTE, listener=listener)),)
-    inner = waterfall.running(frames)
-    if inner is not None:
-        told = (*told, _entered(inner))
-    return Step(replace(execution, frames=frames), told)
-
-
-# -- signals ------------------------------------------------------------------------------------
-
-
-@clause("CRE-5")
-def sets_signal(execution: Execution, listener: int, aborted: bool = False) -> Stepped:
-    """Let a wrapper put a signal of its own in place.
-
-    CRE-5  Only a wrapper MUST be able to replace the signal, from its start until
-           it settles; what stands when the body stage is reached counts.
-    """
-    refused = refuse_wrapper(execution, listener)
-    if refused is None and waterfall.running(execution.frames) != listener:
-        refused = Refused("CRE-5", f"wrapper {listener} is not running")
-    if refused is not None:
-        raise NotEnabled(refused)
-    return Step(replace(execution, own=OwnSignal.ABORTED if aborted else OwnSignal.SET))  # CRE-5
-
-
-@clause("CAN-4")
-def own_signal_aborts(execution: Execution) -> Stepped:
-    """Abort the signal that a wrapper has put in place.
-
-    CAN-4  That MUST count for the body and its result only: the caller is not
-           aborted, the batch goes on.
-    """
-    if execution.own is not OwnSignal.SET:
-        raise NotEnabled(Refused("CAN-4", "no wrapper has put a signal in place that could abort"))
-    told = (event(Event(EventName.SIGNAL_ABORTED, what="own")),)
-    return Step(replace(execution, own=OwnSignal.ABORTED), told)  # CAN-4
-
-
-@clause("TMO-2", "TMO-4")
-def deadline_passes(execution: Execution) -> Stepped:
-    """Let the deadline of the call's timeout pass.
-
-    TMO-2  If an outer abort came first, the deadline MUST NOT count.
-    TMO-4  The clock MUST run from entering the wrapper.
-    """
-    if not execution.setup.timeout or execution.stage not in (Stage.EXECUTE, Stage.BODY):
-        raise NotEnabled(Refused("TMO-4", "no deadline runs"))
-    if execution.aborted or execution.deadline:
-        raise NotEnabled(Refused("TMO-2", "an abort or the deadline came before"))
-    told = (event(Event(EventName.SIGNAL_ABORTED, what="deadline")),)
-    return Step(replace(execution, deadline=True), told)  # TMO-2, TMO-4
-
-
-@clause("DSP-2", "CAN-3")
-def signal_aborted(execution: Execution) -> bool:
-    """Say whether the signal of the body has aborted.
-
-    DSP-2  The caller signal and the one that the wrappers left MUST be fused:
-           either aborting aborts the body's.
-    CAN-3  No wrapper MUST be able to detach the caller's abort from a body.
-    """
-    own = execution.own is OwnSignal.ABORTED and (execution.fused or execution.stage is Stage.EXECUTE)
-    return execution.aborted or execution.deadline or own  # DSP-2, CAN-3
+    told = (event(Event(EventName.POLICY_DELEGATED, 0, where=EXECUTE, listener=listener)),)
+    return _reached(replace(execution, frames=frames), told)
 
 
 # -- the body stage -----------------------------------------------------------------------------
@@ -207,9 +165,7 @@ def reach_body_stage(execution: Execution, found: bool = True, fit: bool = True)
     instead = _instead_of_body(signal_aborted(execution), found, fit, execution.body_invoked)
     if instead is not None:
         return _inner_answer(execution, instead, ())
-    started = replace(
-        execution, stage=Stage.BODY, body_invoked=True, fused=execution.own is not OwnSignal.NONE
-    )  # DSP-5
+    started = replace(execution, stage=Stage.BODY, body_invoked=True, beneath=execution.signal)  # DSP-5
     return Step(started, (event(Event(EventName.BODY_STARTED, 0)),))
 
 
@@ -332,13 +288,14 @@ def body_ends(execution: Execution, end: BodyEnd, how: How = How.RETURNED) -> St
     outcome = answer.outcome  # OUT-5: without content of its own, it is made of the message
     if not outcome.is_error and not execution.setup.nested:
         outcome = replace(outcome, meta=True)  # OUT-3, OUT-4
-    return _inner_answer(replace(execution, stage=Stage.EXECUTE, fused=False), outcome, told)
+    over = replace(execution, stage=Stage.EXECUTE, beneath=(), cause=None)
+    return _inner_answer(over, outcome, told)
 
 
 def _inner_answer(execution: Execution, outcome: Outcome, told: tuple[Event, ...]) -> Stepped:
     frames, answer = waterfall.answered(execution.frames, outcome)
     back = replace(execution, stage=Stage.EXECUTE, frames=frames, given=_given(execution, outcome))
-    return Step(back, told) if answer is None else _after_execute(back, answer, told)
+    return _handed_out(back, answer, told)
 
 
 def _given(execution: Execution, answer: Answer) -> tuple[Outcome, ...]:
@@ -371,7 +328,7 @@ def wrapper_decides(execution: Execution, listener: int, decision: ExecuteDecisi
     normalized = _normalized(decision)
     frames, answer = waterfall.decided(execution.frames, listener, normalized)
     back = replace(execution, frames=frames, given=_given(execution, normalized))
-    return Step(back, told) if answer is None else _after_execute(back, answer, told)
+    return _handed_out(back, answer, told)
 
 
 def _normalized(decision: ExecuteDecision) -> Answer:
@@ -390,7 +347,37 @@ def _normalized(decision: ExecuteDecision) -> Answer:
             return decision
 
 
-@clause("DSP-11", "DSP-12", "DSP-13", "DSP-14", "TMO-2", "TMO-3", "CRE-5")
+@clause("TMO-2", "TMO-3")
+def _handed_out(execution: Execution, answer: Answer | None, told: tuple[Event, ...]) -> Stepped:
+    """Hand an answer outward: through the timeout, if it is the one that waits; else as it is.
+
+    TMO-2  If the call's own deadline fired first, TOOL_TIMEOUT MUST replace
+           whatever result came back; contexts on that result go, body-deferred
+           ones stay. (A pipeline failure brings no result back, and stays.)
+    TMO-3  The timeout MUST restore the signal that it found, also when it fails.
+    """
+    if answer is not None:
+        return _after_execute(execution, answer, told)
+    timeout = execution.setup.timeout
+    if timeout is None or waterfall.running(execution.frames) != timeout:
+        return Step(execution, told)
+    through = execution.frames[-1].heard
+    assert through is not None, "the timeout has delegated, and was answered"
+    if DEADLINE in execution.fired and isinstance(through, Outcome):
+        through = Outcome(Code.TOOL_TIMEOUT)  # TMO-2
+    frames, outer = waterfall.answered(execution.frames[:-1], through)
+    back = replace(
+        execution,
+        frames=frames,
+        signal=execution.found,  # TMO-3
+        found=(),
+        fired=without(execution.fired, DEADLINE),
+        given=_given(execution, through),
+    )
+    return _handed_out(back, outer, told)
+
+
+@clause("DSP-11", "DSP-12", "DSP-13", "DSP-14", "CRE-5")
 def _after_execute(execution: Execution, answer: Answer, told: tuple[Event, ...]) -> Stepped:
     """Take the result of the whole waterfall.
 
@@ -401,19 +388,12 @@ def _after_execute(execution: Execution, answer: Answer, told: tuple[Event, ...]
     DSP-13  After a pipeline failure contexts of every kind MUST be lost, and
             post-execute does not run.
     DSP-14  A result's own flag MUST NOT conclude the turn.
-    TMO-2   If the call's own deadline fired first, TOOL_TIMEOUT MUST replace
-            whatever result came back; contexts on that result go, body-deferred
-            ones stay. (A pipeline failure brings no result back, and stays.)
-    TMO-3   The timeout MUST restore the signal that it found.
     CRE-5   A signal that was not put back MUST be undone when the waterfall ends.
     """
-    left = replace(execution, frames=(), own=OwnSignal.NONE, fused=False, given=())  # CRE-5, TMO-3
+    left = replace(execution, frames=(), signal=(), found=(), made=(), fired=(), given=())  # CRE-5
     if not isinstance(answer, Outcome):
         code = answer.code if isinstance(answer, Failed) else Code.POLICY_ERROR
         return Step(replace(left, stage=Stage.SETTLED_FINAL, outcome=Outcome(code)), told)  # DSP-13
-    if execution.deadline:
-        timed_out = Outcome(Code.TOOL_TIMEOUT, contexts=execution.deferred)  # TMO-2
-        return Step(replace(left, stage=Stage.SETTLED, outcome=timed_out), told)
     outcome = replace(
         answer,
         contexts=(*execution.deferred, *answer.contexts),  # DSP-11

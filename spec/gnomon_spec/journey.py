@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from gnomon_spec import admission, dispatch, settlement, waterfall
+from gnomon_spec import admission, dispatch, settlement, signals, waterfall
 from gnomon_spec.kernel import NotEnabled, Refused, Step
 from gnomon_spec.vocabulary import (
     Approval,
@@ -70,15 +70,26 @@ class Dispatches:
 
 @dataclass(frozen=True, slots=True)
 class SetsSignal:
-    """The wrapper that is running puts a signal of its own in place."""
+    """The wrapper that is running puts a new signal of its own in place."""
 
     listener: int
+    name: str = signals.OWN
     aborted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
+class RestoresSignal:
+    """The wrapper that is running puts back what it found."""
+
+    listener: int
+    found: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OwnSignalAborts:
-    """The signal that a wrapper has put in place aborts."""
+    """A signal that a wrapper has made aborts."""
+
+    name: str = signals.OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +178,7 @@ Move: TypeAlias = (
     | GuardAdds
     | Dispatches
     | SetsSignal
+    | RestoresSignal
     | OwnSignalAborts
     | DeadlinePasses
     | ReachesBody
@@ -209,12 +221,14 @@ def step(state: Execution, move: Move) -> Stepped:
             return admission.guard_added(state)
         case Dispatches():
             return dispatch.begin(state)
-        case SetsSignal(listener, aborted):
-            return dispatch.sets_signal(state, listener, aborted)
-        case OwnSignalAborts():
-            return dispatch.own_signal_aborts(state)
+        case SetsSignal(listener, name, aborted):
+            return signals.sets_signal(state, listener, name, aborted)
+        case RestoresSignal(listener, found):
+            return signals.restores_signal(state, listener, found)
+        case OwnSignalAborts(name):
+            return signals.own_signal_aborts(state, name)
         case DeadlinePasses():
-            return dispatch.deadline_passes(state)
+            return signals.deadline_passes(state)
         case ReachesBody(found, fit):
             return dispatch.reach_body_stage(state, found, fit)
         case Defers(context):
@@ -245,7 +259,8 @@ def caller_aborts(state: Execution) -> Stepped:
     """Abort the caller's signal; after the call is done that changes nothing."""
     if state.aborted or state.stage in (Stage.DONE, Stage.LOST):
         raise NotEnabled(Refused("CAN-1", "the caller has aborted already, or the call is over"))
-    return Step(replace(state, aborted=True), (event(Event(EventName.SIGNAL_ABORTED)),))
+    aborted = signals.caused(replace(state, aborted=True), signals.CALLER)
+    return Step(aborted, (event(Event(EventName.SIGNAL_ABORTED)),))
 
 
 def refused(state: Execution, move: Move) -> Refused | None:

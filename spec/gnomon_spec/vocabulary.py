@@ -342,14 +342,6 @@ class Stage(_Identity):
     LOST = "lost to a fault of the runtime"
 
 
-class OwnSignal(_Identity):
-    """The signal that a wrapper has put in place of the caller's."""
-
-    NONE = "none"
-    SET = "set"
-    ABORTED = "aborted"
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One listener of a waterfall that has started and not ended.
@@ -369,8 +361,10 @@ class Frame:
 class Setup:
     """What surrounds a call, and does not change while it is under way.
 
-    The numbers say how many listeners each waterfall has; `asks` whether there
+    The numbers say how many listeners each waterfall has; `service` whether there
     is somebody to ask, and `never` that the session's policy is never to.
+    `timeout` is the place of the timeout among the wrappers, which count it; None
+    where the tool has none.
     """
 
     visible: bool = True
@@ -386,7 +380,7 @@ class Setup:
     scope: bool = True
     turn: bool = True
     never: bool = False
-    timeout: bool = False
+    timeout: int | None = None
     nested: bool = False
 
 
@@ -401,9 +395,18 @@ class Execution:
     guards: int = 0
     asked: int = 0
     finalizer: bool = False
-    own: OwnSignal = OwnSignal.NONE
-    fused: bool = False
-    deadline: bool = False
+    signal: tuple[str, ...] = ()
+    """The signals that are fused in the one that the wrappers have left in place, beside the caller's."""
+    found: tuple[str, ...] = ()
+    """What stood there when the timeout was entered."""
+    made: tuple[str, ...] = ()
+    """The signals that wrappers have made."""
+    fired: tuple[str, ...] = ()
+    """Those of them that have aborted; the deadline is one."""
+    beneath: tuple[str, ...] = ()
+    """What stood there when the body that is running was reached."""
+    cause: str | None = None
+    """What aborted the signal of the body that is running, first."""
     body_invoked: bool = False
     deferred: tuple[str, ...] = ()
     concluded: bool = False

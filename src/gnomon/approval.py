@@ -144,14 +144,13 @@ class Approvals:
         log = call.caller.log
         call_id = call.announced.id
         request = None if log is None else log.asked(call_id, call.name, reason)  # APP-6, APP-10
-        named = {} if request is None else {"request": str(request)}
-        if call.trace is not None:
-            call.trace.emit(EventName.APPROVAL_ASKED, **named)
+        if call.trace is not None and request is not None:
+            call.trace.emit(EventName.APPROVAL_ASKED, request=str(request))
         outcome = await self._outcome(call, reason, crew)
         if log is not None and request is not None:
             log.decided(request, call_id, outcome)  # APP-6
-        if call.trace is not None:
-            call.trace.emit(EventName.APPROVAL_DECIDED, **named, outcome=outcome)
+            if call.trace is not None:
+                call.trace.emit(EventName.APPROVAL_DECIDED, request=str(request), outcome=outcome)
         if outcome == "allowed-once":
             return None
         if outcome == "cancelled" and call.aborted:

@@ -82,6 +82,7 @@ class Call:
         "project_content",
         "signal",
         "stages",
+        "timeout",
         "token",
         "trace",
         "unusable",
@@ -97,6 +98,8 @@ class Call:
         self._context: Context | None = None
         self.signal: AbortSignal = caller.signal
         """The signal that the wrappers have left in place (CRE-5)."""
+        self.timeout: float | None = None
+        """The seconds that the tool may take, as they were when it was dispatched (TMO-1)."""
         self.body_invoked = False
         self.concluded = False
         self.deferred: list[Content] = []

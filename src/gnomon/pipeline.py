@@ -205,6 +205,8 @@ class Pipeline:
         return await call.step(self._dispatch(call, crew))
 
     async def _dispatch(self, call: Call, crew: Crew) -> Settled:
+        registered = self._registry.visible(call.name, call.caller.layer)
+        call.timeout = None if registered is None else registered.tool.timeout  # TMO-1
         hooks = self._registry.hooks("execute", call.caller.layer)
         wrappers: list[Listener[Result]] = [_around(hook.function, call) for hook in hooks]
         try:

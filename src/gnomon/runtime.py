@@ -14,7 +14,7 @@ from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
 from gnomon.journal import ApprovalRecords, Journal, TracedJournal
 from gnomon.pipeline import Pipeline, ToDispatch
 from gnomon.registry import RESERVED, Layer, Mode, Registry
-from gnomon.results import Result, Success
+from gnomon.results import Result
 from gnomon.scheduler import BatchRun
 from gnomon.scopes import LayerOwner, Scope
 from gnomon.session import MemorySession, Session
@@ -73,9 +73,7 @@ class Runtime(LayerOwner):
         self._pipeline = Pipeline(registry, approvals, limits or Limits())
 
         def seconds_of(execution: DispatchExecution) -> float | None:
-            layer = execution._call.caller.layer
-            registered = registry.visible(execution.name, layer)
-            return None if registered is None else registered.tool.timeout
+            return execution._call.timeout
 
         self.on("execute", timeout_wrapper(seconds_of, clock or SystemClock()))  # TMO-1: the first one
 
@@ -108,8 +106,7 @@ class Runtime(LayerOwner):
             traced = self._traced([run.call], 1, parent)
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
         if traced is not None:
-            concluded = isinstance(run.result, Success) and run.result.concludes_turn
-            traced.ended(run.failure, interruption, concluded, run.result.contexts if run.result else ())
+            traced.answered(run.result, run.failure, interruption)
         _let_out(run.failure, interruption)
         assert run.result is not None
         return run.result
@@ -205,14 +202,10 @@ class _SingleRun:
     async def lane(self, crew: Crew) -> None:
         """Run the call to its end; what went wrong with the runtime itself is left in `failure`."""
         try:
-            if self.call.trace is not None:
-                self.call.trace.logged(self.call.announced)
             answer = await self._pipeline.prepare(self.call, crew)
             if isinstance(answer, ToDispatch):
                 answer = await self._pipeline.dispatch(self.call, crew)
             self.result = await self._pipeline.finalize(self.call, answer)
-            if self.call.trace is not None:
-                self.call.trace.answered(self.call.announced, self.result)
         except BaseException as error:
             self.failure = error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import anyio
@@ -32,6 +33,16 @@ class SystemClock:
 
     async def sleep_until(self, moment: float) -> None:
         await anyio.sleep_until(moment)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlinePassed:
+    """The reason with which the signal of a call aborts that has run out of its seconds (TMO-1)."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"the timeout of {self.seconds:g} seconds"
 
 
 def timeout_wrapper(
@@ -93,7 +104,7 @@ class _Deadline:
         caller = self._execution._call.caller.signal
         if not self._found.aborted and not caller.aborted:
             self._fired = True  # TMO-2: no outer abort came first
-            self._controller.abort(f"the timeout of {self._seconds:g} seconds")
+            self._controller.abort(DeadlinePassed(self._seconds))
 
     def _timed_out(self) -> Failure:
         message = f"the tool took longer than {self._seconds:g} seconds; its effects may have happened"

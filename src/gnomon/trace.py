@@ -15,6 +15,8 @@ from hashlib import blake2b
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
+import anyio
+
 from gnomon.backend import discard
 from gnomon.content import Content
 from gnomon.decisions import Accept, Block, Deny
@@ -30,8 +32,6 @@ SPEC = "1.0"
 CANNOT_SHOW = (
     "card",
     "classifier",
-    "content.meta",
-    "content.rendered",
     "model",
     "nested",
     "program",
@@ -67,8 +67,11 @@ class EventName(StrEnum):
     CONTEXT_DEFERRED = "context.deferred"
     CONTEXT_ACCEPTED = "context.accepted"
     CONTENT_PROJECTED = "content.projected"
+    CONTENT_RENDERED = "content.rendered"
+    CONTENT_META = "content.meta"
     CONTENT_FINALIZED = "content.finalized"
     RESULT_OBSERVED = "result.observed"
+    RESULT_RETURNED = "result.returned"
     WARNED = "warned"
 
 
@@ -154,6 +157,17 @@ class BatchTrace:
         fields = {"calls": announced, "max_parallel": max_parallel, **self._parent, **more}
         self._trace.emit(EventName.BATCH_OPENED, self._id, fields)
 
+    def answered(
+        self, result: Result | None, failure: BaseException | None, interruption: BaseException | None
+    ) -> None:
+        """The single call of this batch ends; after a cancellation its result answers nobody (PY-3)."""
+        if result is None or interruption is not None:
+            self.ended(failure, interruption, False, ())
+            return
+        self.calls[0].returned(result)
+        concluded = isinstance(result, Success) and result.concludes_turn
+        self.ended(None, None, concluded, result.contexts)
+
     def ended(
         self,
         failure: BaseException | None,
@@ -206,6 +220,11 @@ class CallTrace:
         fields = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
         self.emit(EventName.CALL_LOGGED, **fields, **more)
 
+    def returned(self, result: Result) -> None:
+        fields = {"outcome": _outcome(result), "content_digest": digest(result.content)}
+        contexts = [digest(one) for one in result.contexts]
+        self.emit(EventName.RESULT_RETURNED, **fields, contexts=contexts)
+
     def answered(self, call: Any, result: Result, **more: int) -> None:
         shown = {"call_id": call.id, "outcome": _outcome(result), "content_digest": digest(result.content)}
         self.emit(EventName.RESULT_LOGGED, **shown, **more)
@@ -251,17 +270,25 @@ class ListenerTrace:
 
     async def heard(self, rest: Awaitable[T]) -> T:
         """Await what `next()` delegates to, and tell of the answer."""
-        nth, word = self._nth, "raised"
+        nth = self._nth
         try:
             self._heard = answer = await rest
-            word = _word(answer)
-            return answer
-        finally:
-            self._call.emit(EventName.POLICY_RESUMED, **self._about, nth=nth, answer=word)
+        except BaseException as error:
+            if not self._withdrawn(error):
+                self._call.emit(EventName.POLICY_RESUMED, **self._about, nth=nth, answer="raised")
+            raise
+        self._call.emit(EventName.POLICY_RESUMED, **self._about, nth=nth, answer=_word(answer))
+        return answer
 
     def raised(self, error: BaseException) -> None:
         """It has raised."""
-        self._decided("raised", _code(error))
+        if not self._withdrawn(error):
+            self._decided("raised", _code(error))
+
+    def _withdrawn(self, error: BaseException) -> bool:
+        """Whether its request was withdrawn, so that it was cancelled and decides nothing (PY-13)."""
+        cancelled = isinstance(error, anyio.get_cancelled_exc_class())
+        return cancelled and self._about["waterfall"] == "approval"
 
     def judged(self, answer: object, proper: Callable[[object], T]) -> T:
         """Make a decision of what it has answered, and tell of it."""

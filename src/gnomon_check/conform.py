@@ -15,10 +15,11 @@ from gnomon.content import render_json
 from gnomon_check import disagreement, explain
 from gnomon_check.driver import Target, Window, digest, run
 from gnomon_check.events import Event
+from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Oracle
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import Scenario, inputs_of
+from gnomon_check.scenario import FieldReport, Scenario, inputs_of
 from gnomon_spec import properties
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
@@ -67,13 +68,28 @@ def follow(oracle: Oracle, windows: Iterable[Window]) -> Problem | None:
             return None if window.idle else disagreement.never_ends(oracle, number)
         for one in inputs_of(window.step):
             oracle.input(one)
-        for event in window.events:
+        changed = (one for one in window.echoes if one["event"] == "registry.changed")
+        for event in (*changed, *window.events):
             key = key_of(event)
             if key is not None and not oracle.see(key):
                 return disagreement.not_allowed(oracle, number, window, event)
         if not oracle.quiet(window.blocked, window.idle):
             return disagreement.not_quiet(oracle, number, window)
     return None
+
+
+def shown(scenario: Scenario) -> frozenset[str]:
+    """What the harness shows of a scenario, and so what it can be judged by.
+
+    A call outside of any batch is not logged, nor is its approval, and which calls may overlap is nothing
+    to ask of it. Where anything may change, it is not known beforehand what policies a call will meet.
+    """
+    kinds = JUDGED
+    if scenario.mode == "single":
+        kinds -= {properties.LOGGED_CALLS, properties.MODES, properties.POLICY}
+    if scenario.changes:
+        kinds -= {properties.MODES, properties.POLICY, properties.CONTENT}
+    return kinds
 
 
 def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
@@ -88,26 +104,38 @@ def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
 
 
 def known_of(oracle: Oracle) -> list[Event]:
-    """What the harness knows of each call beforehand: its mode, its listeners, its guards."""
+    """What the harness knows of each call beforehand: its mode, its listeners, its guards.
+
+    Nothing, where the scenario may change them before the call starts.
+    """
+    if oracle.scenario.changes:
+        return [{} for _ in oracle.facts]
+    layers = layers_of(oracle.scenario)
+    setups = [one.setup(layers) for one in oracle.facts]
+    modes = [one.mode(layers) for one in oracle.facts]
     return [
-        {"mode": one.mode.value, "listeners": one.setup.pre, "guards": one.setup.guards}
-        for one in oracle.facts
+        {"mode": mode.value, "listeners": setup.pre, "guards": setup.guards}
+        for mode, setup in zip(modes, setups, strict=True)
     ]
 
 
 def listeners_of(oracle: Oracle) -> Listeners:
     """Which listener of each waterfall is which, outermost first, for each call."""
-    return [{on: [hook.id for hook in hooks] for on, hooks in one.hooks.items()} for one in oracle.facts]
+    layers = layers_of(oracle.scenario)
+    return [
+        {on: layers.row(on, one.name, one.pos) for on in ("pre_execute", "execute", "post_execute", "result")}
+        for one in oracle.facts
+    ]
 
 
 def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Problem]:
-    judges = properties.judged(JUDGED)
+    judges = properties.judged(shown(oracle.scenario))
     ledger = properties.NOTHING
     label = disagreement.labels(oracle.scenario)
     listeners = listeners_of(oracle)
     for event in history_of(oracle, windows):
         one = as_spec(event, listeners)
-        if one is None:
+        if one is None or (event.get("ended") == "cancelled" and oracle.scenario.mode == "single"):
             continue
         for broken in properties.broken_by(ledger, one, judges):
             yield Problem(
@@ -115,31 +143,58 @@ def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Prob
             )
             return
         ledger = properties.enter(ledger, one)
+    if oracle.scenario.mode == "single" and _was_cancelled(windows):
+        return  # it answers nobody, so that nothing can be asked of its result (PY-3)
     broken_end = properties.settled(ledger)
     if broken_end is not None:
         text = f"{broken_end.prop}: {explain.explain_broken(broken_end, label)}"
         yield Problem("property", broken_end.clause, text)
 
 
+def _was_cancelled(windows: tuple[Window, ...]) -> bool:
+    return any(event.get("ended") == "cancelled" for window in windows for event in window.events)
+
+
 def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Problem]:
     report = scenario.report
     if report is None:
         return
-    events = [event for window in windows for event in window.events]
-    results = {one["pos"]: one for one in events if one["event"] == "result.logged"}
-    started = {one["pos"] for one in events if one["event"] == "body.started"}
+    events = [event for window in windows if window.step is not None for event in window.events]
+    results = {one["pos"]: one for one in events if one["event"] in ("result.logged", "result.returned")}
+    accepted = [(one["pos"], one["context"]) for one in events if one["event"] == "context.accepted"]
     for expected in report.results:
         result = results.get(expected.pos)
         code = None if result is None else result["outcome"]["code"] or "OK"
         if code != expected.code:
-            yield disagreement.report_differs(report.id, expected.pos, expected.code, code)
+            yield disagreement.report_differs(report.id, f"call {expected.pos + 1}", expected.code, code)
         elif result is not None and "value" in expected.model_fields_set:
             shown = digest(render_json({}, expected.value)[0]["text"])
             if code == "OK" and shown != result["content_digest"]:
                 yield disagreement.report_value(report.id, expected.pos)
+        if expected.contexts is not None:
+            there = (result or {}).get("contexts", [one for pos, one in accepted if pos == expected.pos])
+            if there != expected.contexts:
+                about = f"what call {expected.pos + 1} hands to the model"
+                yield disagreement.report_differs(report.id, about, expected.contexts, there)
+    started = {one["pos"] for one in events if one["event"] == "body.started"}
     for pos in report.bodies_started or []:
         if pos not in started:
             yield disagreement.report_body(report.id, pos, ran=False)
     for pos in report.bodies_never_started or []:
         if pos in started:
             yield disagreement.report_body(report.id, pos, ran=True)
+    yield from _by_report_of_the_whole(report, events)
+
+
+def _by_report_of_the_whole(report: FieldReport, events: list[Event]) -> Iterator[Problem]:
+    noted = [one["text"] for one in events if one["event"] == "noted"]
+    if report.noted is not None and noted != report.noted:
+        yield disagreement.report_differs(report.id, "what the scripts note", report.noted, noted)
+    ends = [one for one in events if one["event"] in ("batch.closed", "batch.failed")]
+    failed = any(one["event"] == "batch.failed" for one in ends)
+    if failed != report.fails:
+        words = {True: "failing", False: "returning"}
+        yield disagreement.report_differs(report.id, "the batch", words[report.fails], words[failed])
+    concluded = any(one.get("concluded") for one in ends)
+    if report.concluded is not None and concluded != report.concluded:
+        yield disagreement.report_differs(report.id, "ending the turn", report.concluded, concluded)

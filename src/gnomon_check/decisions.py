@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -55,7 +56,7 @@ def post_decision(
         case {"kind": "accept"}:
             return Accept(
                 content="replaced" if "content" in decision else None,
-                value="value" if "value" in decision else None,
+                value=json.dumps(decision["value"]) if "value" in decision else None,
                 contexts=contexts,
                 fits="value" not in decision or fits(decision["value"]),
                 gone=gone,

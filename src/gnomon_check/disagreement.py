@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from gnomon_check.changes import OPERATIONS, change_of, subject_of
 from gnomon_check.driver import Window
 from gnomon_check.events import Event
 from gnomon_check.oracle import Blocked, Oracle, World
@@ -15,6 +16,7 @@ from gnomon_check.problem import Problem
 from gnomon_check.refinement import Key, key_of
 from gnomon_check.scenario import (
     AbortInputStep,
+    AdvanceStep,
     ApproveStep,
     CancelStep,
     OpenStep,
@@ -86,10 +88,10 @@ def never_ends(oracle: Oracle, number: int) -> Problem:
     return Problem("specification", "SCD-10", text)
 
 
-def report_differs(report: str, pos: int, expected: str, seen: str | None) -> Problem:
-    """A result is not what the field report says it must be."""
+def report_differs(report: str, about: str, expected: object, seen: object) -> Problem:
+    """Something is not what the report says it must be."""
     got = "has no result" if seen is None else f"is {seen}"
-    return Problem("report", "", f"{report}: call {pos + 1} must be {expected}, and it {got}")
+    return Problem("report", "", f"{report}: {about} must be {expected}, and it {got}")
 
 
 def report_value(report: str, pos: int) -> Problem:
@@ -155,7 +157,11 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
         refused = _refused_in(oracle, world, key)
         if refused is not None:
             return refused
-    return Refused("SCD-11", "nothing of the kind can happen there")
+    name, pos, _ = key
+    if pos is None:
+        return Refused("SCD-11", "nothing of the kind can happen there")
+    identifier, reason = _OUT_OF_PLACE.get(name, ("DSP-6", "its script does nothing of the kind there"))
+    return Refused(identifier, f"call {pos} is elsewhere, and {reason}")
 
 
 def _awaits(world: World, key: Key) -> bool:
@@ -193,8 +199,27 @@ def _refused_in(oracle: Oracle, world: World, key: Key) -> Refused | None:
         case "body.started":
             return refuse_body(batch, pos) or _instead_of_body(oracle, world, pos)
         case _:
-            return Refused("DSP-6", "the script of that body does nothing of the kind there")
+            return None
 
+
+_OUT_OF_PLACE = {
+    "policy.entered": ("PRE-1", "that listener is not reached there"),
+    "policy.delegated": ("PRE-7", "that listener is not running, or waits for its next()"),
+    "policy.resumed": ("PRE-7", "that listener does not wait for its next()"),
+    "policy.decided": ("PRE-1", "that listener does not end there"),
+    "guard.answered": ("GRD-1", "its guards are not asked there"),
+    "approval.asked": ("APP-6", "nobody is asked there"),
+    "approval.decided": ("APP-6", "no request is open, or it is not decided there"),
+    "content.projected": ("PST-1", "its content is not projected there"),
+    "content.finalized": ("FIN-2", "its content is not finalized there"),
+    "content.rendered": ("OUT-2", "nothing of it is rendered there"),
+    "content.meta": ("OUT-3", "nothing of it is presented there"),
+    "result.observed": ("FIN-3", "its result is not told there"),
+    "result.returned": ("FIN-3", "it is not answered there"),
+    "context.accepted": ("SCD-6", "no context of it is accepted there"),
+    "context.deferred": ("DSP-15", "its body hands nothing over there"),
+}
+"""What an event is refused by that no step of its call brings, where nothing says more."""
 
 _INSTEAD = {
     Code.UNKNOWN_TOOL: ("DSP-4", "there is no tool of that name"),
@@ -207,9 +232,8 @@ def _instead_of_body(oracle: Oracle, world: World, pos: int) -> Refused | None:
     facts = oracle.facts[pos]
     if isinstance(facts.arguments, NotAValue):
         return None
-    instead = before_the_body(
-        world.aborted, None if facts.tool is None else facts.tool.parameters, facts.arguments
-    )
+    tool = world.layers.callable(facts.name)
+    instead = before_the_body(world.aborted, None if tool is None else tool.parameters, facts.arguments)
     if instead is None:
         return None
     identifier, reason = _INSTEAD[Code(str(instead.outcome.code))]
@@ -220,6 +244,7 @@ _CLAUSE_OF_CODE: dict[str, str] = {
     Code.UNKNOWN_TOOL: "DSP-4",
     Code.INVALID_ARGS: "DSP-8",
     Code.INVALID_TOOL_OUTPUT: "OUT-1",
+    Code.TOOL_TIMEOUT: "TMO-2",
     Code.TOOL_ERROR: "DSP-7",
     Code.DENIED: "PRE-4",
     Code.POLICY_ERROR: "PRE-2",
@@ -241,13 +266,24 @@ _CLAUSE_OF_EVENT = {
 _ABORTS = (Code.ABORTED, Code.ABORTED_BEFORE_DISPATCH)
 
 
+def _clause_of_code(seen: object, right: object) -> str:
+    """The clause by which a result has another code than it has."""
+    if Code.TOOL_TIMEOUT in (seen, right):
+        return "TMO-2"
+    if seen in _ABORTS:
+        return "CAN-2" if right in _ABORTS else "CAN-1" if right is None else "CAN-7"
+    return _CLAUSE_OF_CODE.get(str(right), "DSP-7")
+
+
 def _clause_of_detail(seen: Key, allowed: Key) -> str:
     """The clause by which an event has to say something else than it does."""
     match seen, allowed:
-        case ("result.logged", _, (_, code, _)), ("result.logged", _, (_, right, _)):
-            if code in _ABORTS:
-                return "CAN-2" if right in _ABORTS or right is None else "CAN-7"
-            return _CLAUSE_OF_CODE.get(str(right), "DSP-7")
+        case (("result.logged" | "result.returned"), _, (_, code, *_)), (_, _, (_, right, *_)):
+            return _clause_of_code(code, right)
+        case ("result.observed", _, (_, _, code)), (_, _, (_, _, right)):
+            return _clause_of_code(code, right)
+        case ("policy.resumed", _, ("execute", _, _, code)), (_, _, ("execute", _, _, right)):
+            return _clause_of_code(code, None if right == "OK" else right)
         case ("batch.closed", _, (ended, _)), ("batch.closed", _, (right, _)) if ended != right:
             return "PY-3"
         case (name, _, _), _:
@@ -278,12 +314,19 @@ class _Words:
                 return "the batch is opened"
             case ReleaseStep(release=release):
                 return f"gate {release.gate} is released"
+            case AbortInputStep(abort=abort) if abort.signal != "caller":
+                return f"the signal {abort.signal} aborts"
             case AbortInputStep():
                 return "the caller aborts"
             case CancelStep():
                 return "the task is cancelled"
             case ApproveStep(approve=approve):
                 return f"the approval of {self._label(approve.pos)} is answered {approve.outcome}"
+            case AdvanceStep(advance=advance):
+                return f"{advance.ms} ms pass"
+            case _:
+                change = change_of(one)
+                return f"{OPERATIONS[type(change)]}: {subject_of(change)}"
 
     def key(self, key: Key) -> str:
         name, pos, detail = key
@@ -302,8 +345,22 @@ class _Words:
                 return str(code)
             case ("body.settled", (_, how)):
                 return str(how)
-            case ("batch.closed", (ended,)):
-                return str(ended)
+            case ("batch.closed", (ended, concluded)):
+                return f"{ended}, ending the turn" if concluded else str(ended)
+            case ("result.observed" | "result.returned", (*_, True, None)):
+                return "a success"
+            case ("result.observed", (_, False, code)) | ("result.returned", (False, code, *_)):
+                return str(code)
+            case ("policy.resumed" | "policy.decided", (waterfall, listener, *_, said)):
+                return f"{said} ({waterfall}, {listener})"
+            case ("policy.entered" | "policy.delegated", (waterfall, listener, *_)):
+                return f"{listener} ({waterfall})"
+            case ("guard.answered", (guard, answer)):
+                return f"{answer} ({guard})"
+            case ("approval.decided" | "context.accepted" | "context.deferred" | "signal.aborted", (what,)):
+                return str(what)
+            case ("registry.changed", (op, about, refused)):
+                return f"{op} {about}, refused" if refused else f"{op} {about}"
             case ("noted", (text,)):
                 return repr(text)
             case _:
@@ -314,15 +371,17 @@ class _Words:
         return ", or ".join(keys) if keys else "nothing, until another input"
 
     def waiting(self, blocked: Iterable[Blocked], idle: bool) -> str:
-        what = sorted(
-            f"gate {one.gate}"
-            if one.gate is not None
-            else f"the abort, in the body of {self._label(one.await_abort or 0)}"
-            for one in blocked
-        )
+        what = sorted(self.obstacle(one) for one in blocked)
         if what:
             return "waits at " + ", ".join(what)
         return "is over" if idle else "waits for nothing that the harness holds"
+
+    def obstacle(self, one: Blocked) -> str:
+        if one.gate is not None:
+            return f"gate {one.gate}"
+        if one.sleep is not None:
+            return f"the time, in {self._label(one.sleep)}"
+        return f"the abort, in the body of {self._label(one.await_abort or 0)}"
 
     def positions(self, reason: str) -> str:
         """The reason with its `call 0` turned into what people read."""

@@ -8,7 +8,7 @@ No clock is read and nothing sleeps.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,21 +18,37 @@ from typing import Any, Protocol
 import anyio
 import anyio.lowlevel
 
+from gnomon_check.changes import (
+    OPERATIONS,
+    Change,
+    Lift,
+    Register,
+    Remove,
+    Restrict,
+    SetMode,
+    SetPolicy,
+    change_of,
+    subject_of,
+)
 from gnomon_check.events import Event
+from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Blocked, nonce_of
 from gnomon_check.scenario import (
     AbortInputStep,
+    AdvanceStep,
     ApproveStep,
     CancelStep,
     OpenStep,
     ReleaseStep,
     Scenario,
+    ScenarioTool,
     ScheduleStep,
     SingleStep,
     inputs_of,
 )
 from gnomon_check.scripts import play
 from gnomon_check.stages import BodyStage
+from gnomon_check.virtual_clock import VirtualClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +64,25 @@ class Window:
     idle: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The reason with which the harness aborts a signal: which one it was, and why."""
+
+    signal: str
+    reason: str | None
+
+
 class Controls(Protocol):
     """What a target gives the harness of the batch that it opens."""
 
-    def abort(self, reason: str | None) -> None:
-        """Abort the caller's signal."""
+    def abort(self, cause: Cause) -> None:
+        """Abort the caller's signal, with that reason."""
+
+    def change(self, change: Change) -> str | None:
+        """Change what stands in the layers; answer why it was refused, or nothing."""
+
+    def source_of(self, reason: object) -> str:
+        """What a reason of the implementation's own means: `caller` or `deadline`."""
 
 
 class Signal(Protocol):
@@ -87,8 +117,12 @@ class Target(Protocol):
     async def run_batch(self, harness: Harness) -> bool:
         """Run the scenario's batch to its end, and say whether it concludes the turn.
 
-        Raises what the implementation raises.
+        In mode `single` run its one call, and tell the harness of the result (`result_returned`). Raises
+        what the implementation raises.
         """
+
+    def cannot(self, scenario: Scenario) -> str | None:
+        """Why a scenario cannot be run on this implementation at all, or nothing."""
 
 
 _lately_logged: ContextVar[int] = ContextVar("_lately_logged", default=-1)
@@ -105,13 +139,14 @@ class Harness:
         self._opened: set[str] = set()
         self._all_open = False
         self._waiting: dict[Blocked, int] = {}
+        self.clock = VirtualClock()
+        self._layers = layers_of(scenario)
         self.aborted = False
         self.attempts: dict[int, int] = {}
         self.approvals: dict[int, str] = {}
         self._tokens: dict[int, tuple[int, object]] = {}
-        self.own_signals: dict[str, tuple[int, Callable[[], None]]] = {}
-        """The signals that wrappers made: the position of their call, and how each is aborted."""
-        self.own_aborted: set[int] = set()
+        self.own_signals: dict[str, Callable[[Cause], None]] = {}
+        """How the signal is aborted that a wrapper made last under a name."""
         self._kept: dict[int, BaseException] = {}
         self._logged: list[int] = []
         self._bodies: set[int] = set()
@@ -156,6 +191,17 @@ class Harness:
             cites=cites,
         )
 
+    def result_returned(self, outcome: dict[str, Any], text: str, contexts: Sequence[str]) -> None:
+        """A single call was answered. A nonce in its text is borne out by the harness."""
+        nonce = text if outcome["ok"] and text == nonce_of(0) else None
+        self.emit(
+            "result.returned",
+            pos=0,
+            outcome={**outcome, "nonce": nonce},
+            content_digest=digest(text),
+            contexts=list(contexts),
+        )
+
     def _position(self, call_id: str, arguments: str | None, taken: Any) -> int | None:
         for position, call in enumerate(self.scenario.batch.calls):
             if position not in taken and call.id == call_id and arguments in (None, call.arguments):
@@ -164,14 +210,12 @@ class Harness:
 
     # -- playing bodies -------------------------------------------------------------------------
 
-    async def body(self, tool_name: str, call_id: str, signal: Signal, context: BodyContext) -> Any:
+    async def body(self, tool: ScenarioTool, call_id: str, signal: Signal, context: BodyContext) -> Any:
         """Play the body of a tool for a call of that id."""
-        tool = self.scenario.tool(tool_name)
-        assert tool is not None, "only tools of the scenario are registered"
-        pos = self._position_of_body(tool_name, call_id, context.token)
+        pos = self._position_of_body(tool.name, call_id, context.token)
         self._bodies.add(pos)
         attempt = self.attempts[pos] = self.attempts.get(pos, 0) + 1
-        stage = BodyStage(self, pos, signal, context)
+        stage = BodyStage(self, pos, signal, context=context)
         return await play(tool.body, pos, attempt, tool.interrupt == "cancel", stage)
 
     def bind(self, token: object) -> int:
@@ -182,6 +226,11 @@ class Harness:
         """The call that an execution belongs to, if it was bound."""
         found = self._tokens.get(id(token))
         return None if found is None else found[0]
+
+    @property
+    def current_call(self) -> int:
+        """The call that the task at work belongs to, as far as its context variables tell."""
+        return max(_lately_logged.get(), 0)
 
     @property
     def last_logged(self) -> int:
@@ -214,8 +263,9 @@ class Harness:
             self._gates[gate].set()
 
     def release_everything(self) -> None:
-        """Open every gate, those to come as well."""
+        """Open every gate, those to come as well, and let all time pass."""
         self._all_open = True
+        self.clock.finish()
         for event in self._gates.values():
             event.set()
 
@@ -225,18 +275,35 @@ class Harness:
             return
         self.aborted = True
         self.emit("signal.aborted", signal="caller", reason=reason)
-        self.controls.abort(reason)
+        self.controls.abort(Cause("caller", reason))
 
     def abort_signal(self, signal: str, reason: str | None) -> None:
         """Abort the caller's signal, or one that a wrapper made; only the first time is an event."""
         if signal == "caller":
             self.abort(reason)
             return
-        if signal in self.own_signals:
-            pos, abort = self.own_signals.pop(signal)
-            self.own_aborted.add(pos)
+        abort = self.own_signals.pop(signal, None)
+        if abort is not None:
             self.emit("signal.aborted", signal=signal, reason=reason)
-            abort()
+            abort(Cause(signal, reason))
+
+    def change(self, change: Change) -> None:
+        """Change what stands in the layers; that it was done, or refused, is an event."""
+        following, refused = self._layers.changed(change)
+        # What is about its own definitions, or about a session that there is not, the harness refuses itself.
+        asked = isinstance(change, Register | Remove | Restrict | Lift | SetMode) or (
+            isinstance(change, SetPolicy) and self.scenario.mode == "batch"
+        )
+        if refused is None or asked:
+            refused = self.controls.change(change)
+        if refused is None:
+            self._layers = following
+        refusal = {} if refused is None else {"refused": refused}
+        self.emit("registry.changed", op=OPERATIONS[type(change)], name=subject_of(change), **refusal)
+
+    def source_of(self, reason: object) -> str:
+        """What has aborted a signal that aborted with that reason."""
+        return reason.signal if isinstance(reason, Cause) else self.controls.source_of(reason)
 
     def blocked(self) -> frozenset[Blocked]:
         """What the scripts wait for."""
@@ -300,11 +367,16 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
                 case ReleaseStep(release=release):
                     harness.release(release.gate)
                 case AbortInputStep(abort=abort):
-                    harness.abort(abort.reason)
+                    harness.abort_signal(abort.signal, abort.reason)
                 case CancelStep():
                     runner.cancel()
                 case ApproveStep(approve=approve):
                     harness.approve(approve.pos, approve.outcome)
+                case AdvanceStep(advance=advance):
+                    harness.emit("time.advanced", ms=advance.ms)
+                    harness.clock.advance(advance.ms)
+                case _:
+                    harness.change(change_of(one))
 
         for step in scenario.schedule:
             for one in inputs_of(step):
@@ -321,6 +393,8 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
 async def _window(harness: Harness, step: ScheduleStep | None) -> Window:
     echoes = harness.take_events()
     await quiesce()
+    while harness.clock.pass_on():
+        await quiesce()
     return Window(step, echoes, harness.take_events(), harness.blocked(), harness.over)
 
 

@@ -238,6 +238,18 @@ class ContentFinalized(_CallEvent):
     nth: int = 1
 
 
+class ContentRendered(_CallEvent):
+    """A scripted render was called."""
+
+    event: Literal["content.rendered"]
+
+
+class ContentMeta(_CallEvent):
+    """A scripted presentationMeta was called."""
+
+    event: Literal["content.meta"]
+
+
 class ResultSettled(_CallEvent):
     """The caller's signal was looked at for the last time (informative, never compared)."""
 
@@ -259,6 +271,45 @@ class Warned(_Event):
     event: Literal["warned"]
     about: Literal["observer", "abort_callback", "awaitable"]
     pos: NonNegativeInt | None = None
+
+
+class ResultReturned(_CallEvent):
+    """A call outside of any batch was answered."""
+
+    event: Literal["result.returned"]
+    outcome: Outcome
+    content_digest: str | None = None
+    contexts: list[str] = Field(default_factory=list)
+
+
+class RegistryChanged(_Event):
+    """A step of the schedule, or of a script, changed what stands in the layers; or it was refused.
+
+    `name` is what the change is about: the id of a definition, a number, a scope, a policy.
+    """
+
+    event: Literal["registry.changed"]
+    op: Literal[
+        "registered",
+        "removed",
+        "restricted",
+        "unrestricted",
+        "mode",
+        "policy",
+        "guarded",
+        "unguarded",
+        "hooked",
+        "unhooked",
+    ]
+    name: str
+    refused: str | None = None
+
+
+class TimeAdvanced(_Event):
+    """Virtual time moved."""
+
+    event: Literal["time.advanced"]
+    ms: NonNegativeInt
 
 
 class Noted(_Event):
@@ -305,8 +356,13 @@ _KNOWN = (
     ContextAccepted,
     ContentProjected,
     ContentFinalized,
+    ContentRendered,
+    ContentMeta,
     ResultSettled,
     ResultObserved,
+    ResultReturned,
+    RegistryChanged,
+    TimeAdvanced,
     Warned,
     Noted,
 )
@@ -346,8 +402,13 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[ContextAccepted, Tag("context.accepted")]
     | Annotated[ContentProjected, Tag("content.projected")]
     | Annotated[ContentFinalized, Tag("content.finalized")]
+    | Annotated[ContentRendered, Tag("content.rendered")]
+    | Annotated[ContentMeta, Tag("content.meta")]
     | Annotated[ResultSettled, Tag("result.settled")]
     | Annotated[ResultObserved, Tag("result.observed")]
+    | Annotated[ResultReturned, Tag("result.returned")]
+    | Annotated[RegistryChanged, Tag("registry.changed")]
+    | Annotated[TimeAdvanced, Tag("time.advanced")]
     | Annotated[Warned, Tag("warned")]
     | Annotated[Noted, Tag("noted")]
     | Annotated[Unknown, Tag("unknown")],

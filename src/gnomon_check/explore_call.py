@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gnomon_spec import admission, dispatch, journey, properties
+from gnomon_spec import admission, dispatch, journey, properties, signals
 from gnomon_spec.kernel import NotEnabled
 from gnomon_spec.vocabulary import (
     Accept,
@@ -33,7 +33,6 @@ from gnomon_spec.vocabulary import (
     Frame,
     How,
     Malformed,
-    OwnSignal,
     PostDecision,
     PreDecision,
     Setup,
@@ -114,14 +113,15 @@ def moves(state: Execution, around: Around) -> Iterator[journey.Move]:
         case Stage.OBSERVE:
             yield journey.Observes()
     if state.stage in (Stage.EXECUTE, Stage.BODY):
-        if state.setup.timeout:
+        if state.setup.timeout is not None:
             yield journey.DeadlinePasses()
-        if state.own is OwnSignal.SET:
+        if state.made:
             yield journey.OwnSignalAborts()
+        outermost = 1 if state.setup.timeout == 0 else 0
         for frame in state.frames:
-            if frame.pending and frame.settled is None and frame.listener == 0:
+            if frame.pending and frame.settled is None and frame.listener == outermost:
                 # A wrapper that ends without having waited for its next().
-                yield journey.WrapperDecides(0, AuthoredSuccess(("wrapper",)))
+                yield journey.WrapperDecides(outermost, AuthoredSuccess(("wrapper",)))
 
 
 def _listener(state: Execution, listener: int, around: Around) -> Iterator[journey.Move]:
@@ -137,7 +137,7 @@ def _listener(state: Execution, listener: int, around: Around) -> Iterator[journ
             yield from (journey.WrapperDecides(listener, one) for one in WRAPPER)
             # A wrapper may end with what any of its attempts was given.
             yield from (journey.WrapperDecides(listener, one) for one in state.given)
-            if around.signals and state.own is OwnSignal.NONE:
+            if around.signals and not state.made:
                 yield journey.SetsSignal(listener)
                 yield journey.SetsSignal(listener, aborted=True)
 
@@ -149,7 +149,7 @@ def _body(state: Execution, around: Around) -> Iterator[journey.Move]:
         yield journey.Concludes()
     for end, how in ENDS:
         yield journey.BodyEnds(end, how)
-    if dispatch.signal_aborted(state):
+    if signals.signal_aborted(state):
         yield journey.BodyEnds(dispatch.Cancelled(asked=True), How.CANCELLED)
 
 

@@ -92,7 +92,7 @@ def schedules(draw: st.DrawFn, calls: int) -> list[dict[str, Any]]:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, max_calls: int = 5) -> Scenario:
+def scenarios(draw: st.DrawFn, max_calls: int = 5, min_calls: int = 0) -> Scenario:
     """A scenario of one batch, with everything that this version can say."""
     kinds = [draw(tools(name)) for name in ("red", "green", "blue")[: draw(st.integers(1, 3))]]
     names = [one["name"] for one in kinds] * 3 + ["nowhere"]
@@ -102,7 +102,7 @@ def scenarios(draw: st.DrawFn, max_calls: int = 5) -> Scenario:
             "name": draw(st.sampled_from(names)),
             "arguments": draw(st.sampled_from(_ARGUMENTS)),
         }
-        for pos in range(draw(st.integers(0, max_calls)))
+        for pos in range(draw(st.integers(min_calls, max_calls)))
     ]
     return Scenario.model_validate(
         {
@@ -193,7 +193,7 @@ def listeners(draw: st.DrawFn, number: int) -> dict[str, Any]:
     return {"id": f"hook{number}", "on": on, "prepend": draw(st.booleans()), "match": match, "script": script}
 
 
-_GUARD_ENDS: tuple[dict[str, Any], ...] = (
+GUARD_ENDS: tuple[dict[str, Any], ...] = (
     {"nothing": {}},
     {"nothing": {}},
     {"nothing": {}},
@@ -213,9 +213,10 @@ _CHANGES: tuple[dict[str, Any], ...] = (
 
 
 @st.composite
-def policed(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
+def policed(draw: st.DrawFn, max_calls: int = 3, min_calls: int = 0) -> Scenario:
     """A scenario of one batch with listeners, guards, an approval, and projections of content."""
-    plain = draw(scenarios(max_calls=max_calls)).model_dump(by_alias=True, exclude_unset=True)
+    base = draw(scenarios(max_calls=max_calls, min_calls=min_calls))
+    plain = base.model_dump(by_alias=True, exclude_unset=True)
     count = len(plain["batches"][0]["calls"])
     for one in plain["tools"]:
         body = one["body"]
@@ -225,14 +226,16 @@ def policed(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
             body.insert(0, {"conclude": {}})
         if draw(st.integers(0, 3)) == 0:
             one["output"] = {"schema": {"type": draw(st.sampled_from(("string", "integer")))}}
-        for field in ("project", "finalize"):
+        for field in ("project", "finalize", "presentation_meta"):
             if draw(st.integers(0, 3)) == 0:
                 one[field] = [draw(st.sampled_from(_CHANGES))]
+        if draw(st.integers(0, 5)) == 0:
+            one["render"] = [{"note": {"text": "rendered"}}, draw(st.sampled_from(_CHANGES))]
     hooks = [draw(listeners(number)) for number in range(draw(st.integers(0, 3)))]
     if draw(st.booleans()):
         hooks.append({"id": "seen", "on": "result", "script": []})
     guards = [
-        {"id": f"guard{number}", "script": [draw(st.sampled_from(_GUARD_ENDS))]}
+        {"id": f"guard{number}", "script": [draw(st.sampled_from(GUARD_ENDS))]}
         for number in range(draw(st.integers(0, 2)))
     ]
     answers = ("allowed-once", "allowed-once", "rejected", "cancelled", "unavailable", "yes")

@@ -9,32 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from gnomon_check.changes import OPERATIONS, Change, subject_of
 from gnomon_check.refinement import Key
-from gnomon_check.scenario import Scenario
+from gnomon_check.scenario import Scenario, ScenarioHook, ScenarioTool
 from gnomon_check.script_steps import Step
 from gnomon_check.scripts import (
     PASSES,
     AbortSignalOf,
+    ChangeLayers,
     Effect,
     Frame,
     Tell,
     WaitForAbort,
     WaitForGate,
+    WaitForTime,
     effect_at,
     passed,
 )
 from gnomon_check.world import Blocked, CallFacts, Place, World
 from gnomon_spec import batch as chapter
-from gnomon_spec import journey
+from gnomon_spec import journey, signals
 from gnomon_spec.machine import (
     Abort,
     Action,
+    Reclassify,
     step,
 )
 from gnomon_spec.vocabulary import (
     Event,
     EventName,
-    OwnSignal,
     Stage,
 )
 
@@ -55,6 +58,8 @@ class Journeys:
         self.scenario = scenario
         self.facts = facts
 
+    # -- what any script may do -----------------------------------------------------------------
+
     def common(self, world: World, pos: int, place: Place, effect: Effect) -> Iterator[Move]:
         """The steps that mean the same whoever takes them."""
         frame = world.frame(place)
@@ -63,20 +68,18 @@ class Journeys:
         match effect:
             case WaitForGate(name) if name in world.opened:
                 yield Move((), after)
-            case Tell(text):
-                yield Move((("noted", pos, (text,)),), after)
-            case AbortSignalOf("caller"):
-                keys: tuple[Key, ...] = () if world.signalled else (("signal.aborted", None, ("caller",)),)
-                yield Move(keys, replace(aborted(after), signalled=True), Abort())
+            case WaitForTime(ms) if frame.wakes is None:
+                yield Move((), world.with_frame(place, replace(frame, wakes=world.now + ms)))
+            case WaitForTime() if frame.wakes is not None and frame.wakes <= world.now:
+                yield Move((), after)
+            case Tell() | ChangeLayers():
+                yield Move(*self.wants(after, pos, [effect]))
             case AbortSignalOf(name):
-                execution = after.call(pos)
-                if execution.own is OwnSignal.SET:
-                    own = replace(execution, own=OwnSignal.ABORTED)
-                    yield Move((("signal.aborted", None, (name,)),), after.with_call(pos, own))
-                else:
-                    yield Move((), after)
+                keys, following = self.wants(after, pos, [effect])
+                yield Move(keys, following, Abort() if name == "caller" else None)
 
-    def wants(self, world: World, pos: int, effects: list[Effect]) -> tuple[tuple[Key, ...], World]:
+    def wants(self, world: World, pos: int, effects: Sequence[Effect]) -> tuple[tuple[Key, ...], World]:
+        """What comes of the effects of a script that do not wait, one after the other."""
         keys: list[Key] = []
         for effect in effects:
             match effect:
@@ -86,16 +89,103 @@ class Journeys:
                     if not world.signalled:
                         keys.append(("signal.aborted", None, ("caller",)))
                     world = replace(aborted(world), signalled=True)
+                case AbortSignalOf(name):
+                    seen, world = abort_own(world, name)
+                    keys.extend(seen)
+                case ChangeLayers(change):
+                    key, world = self.change(world, change)
+                    keys.append(key)
                 case _:
                     pass
         return tuple(keys), world
 
+    def change(self, world: World, change: Change) -> tuple[Key, World]:
+        """Change what stands in the layers; calls that have not started are classified anew (SCD-3)."""
+        layers, refused = world.layers.changed(change)
+        detail = (OPERATIONS[type(change)], subject_of(change), refused is not None)
+        following = replace(world, layers=layers)
+        batch = world.batch
+        if batch is not None and refused is None:
+            for fact in self.facts:
+                mode = fact.mode(layers)
+                if batch.calls[fact.pos].mode is not mode and not chapter.refuse_reclassify(batch, fact.pos):
+                    batch = step(batch, Reclassify(fact.pos, mode)).state
+            following = replace(following, batch=batch)
+        return ("registry.changed", None, detail), following
+
+    # -- what a call has taken from the layers --------------------------------------------------
+
+    def created_with(self, world: World, pos: int) -> ScenarioTool | None:
+        """The definition that was visible when a call was created (CRE-3)."""
+        taken = world.row(pos, "created")
+        return world.layers.definition(taken[0]) if taken else None
+
+    def running(self, world: World, pos: int) -> ScenarioTool:
+        """The definition whose body a call runs (OUT-1)."""
+        (taken,) = world.row(pos, "body")
+        return world.layers.definition(taken)
+
+    def hook(self, world: World, place: Place) -> ScenarioHook:
+        """The listener at a place."""
+        pos, waterfall, number = place
+        hook = self.scenario.hook(world.row(pos, waterfall)[number])
+        assert hook is not None, "rows hold the listeners of the scenario"
+        return hook
+
     # -- the machine of a call ------------------------------------------------------------------
 
     def journey(self, world: World, pos: int, move: journey.Move, before: tuple[Key, ...] = ()) -> Move:
-        taken = journey.step(world.call(pos), move)
-        keys, following = self.seen(world.with_call(pos, taken.state), pos, taken.events)
+        """Take a move of the machine of a call, and see what is to be seen of it."""
+        world = self._looked(world, pos)
+        execution = world.call(pos)
+        taken = journey.step(execution, move)
+        following = self._timed(world.with_call(pos, taken.state), pos)
+        if taken.state.stage is Stage.APPROVAL and execution.stage is not Stage.APPROVAL:
+            following = self.asked(following, pos)
+        keys, following = self.seen(following, pos, taken.events)
         return Move((*before, *keys), following)
+
+    def asked(self, world: World, pos: int) -> World:
+        """The world in which the approval of a call is asked: who answers is fixed (PRE-1, APP-8)."""
+        answerers = world.layers.answerers()
+        if not answerers:
+            return world
+        asking = (*world.asking, (pos, None))
+        return replace(world.with_row(pos, "approval", answerers), asking=asking)
+
+    def _looked(self, world: World, pos: int) -> World:
+        """The world after a call has looked at the layers, as far as its next step does so."""
+        execution = world.call(pos)
+        facts = self.facts[pos]
+        now = facts.setup(world.layers)
+        match execution.stage:
+            case Stage.PRE | Stage.APPROVAL:
+                setup = replace(execution.setup, never=now.never)  # APP-9
+                return world.with_call(pos, replace(execution, setup=setup, guards=now.guards))
+            case Stage.PREPARED:
+                setup = replace(execution.setup, wrappers=now.wrappers, timeout=now.timeout)
+                row = world.layers.row("execute", facts.name, pos)
+                timeout = world.layers.timeout(facts.name)  # TMO-1: it is read at dispatch
+                world = world.with_row(pos, "timeout", () if timeout is None else (str(timeout),))
+                return world.with_call(pos, replace(execution, setup=setup)).with_row(pos, "execute", row)
+            case Stage.SETTLED | Stage.PROJECT:
+                setup = replace(execution.setup, post=now.post)
+                row = world.layers.row("post_execute", facts.name, pos)
+                changed = world.with_call(pos, replace(execution, setup=setup))
+                return changed.with_row(pos, "post_execute", row)
+            case _:
+                return world
+
+    def _timed(self, world: World, pos: int) -> World:
+        """The world with the deadline of a call, where one begins or ends with its step (TMO-4)."""
+        runs = signals.deadline_runs(world.call(pos))
+        if runs == any(one == pos for one, _ in world.deadlines):
+            return world
+        rest = tuple(one for one in world.deadlines if one[0] != pos)
+        if not runs:
+            return replace(world, deadlines=rest)
+        (timeout,) = world.row(pos, "timeout")
+        return replace(world, deadlines=tuple(sorted((*rest, (pos, world.now + int(timeout))))))
 
     def seen(self, world: World, pos: int, events: tuple[Event, ...]) -> tuple[tuple[Key, ...], World]:
         """What the harness sees of the events of a call, and the scripts that begin with them."""
@@ -105,8 +195,8 @@ class Journeys:
                 case EventName.POLICY_ENTERED | EventName.POLICY_DELEGATED | EventName.POLICY_DECIDED:
                     assert event.where is not None
                     assert event.listener is not None
-                    hook = self.facts[pos].hooks[event.where][event.listener]
                     place: Place = (pos, event.where, event.listener)
+                    hook = self.hook(world, place)
                     if event.name is EventName.POLICY_ENTERED:
                         world = world.with_frame(place, Frame())
                         detail: tuple[object, ...] = (event.where, hook.id)
@@ -118,9 +208,6 @@ class Journeys:
                     else:
                         detail = (event.where, hook.id, event.what)
                     keys.append((str(event.name), pos, detail))
-                case EventName.GUARD_ANSWERED:
-                    guard = self.facts[pos].guards[event.listener or 0]
-                    keys.append((str(event.name), pos, (guard.id, event.what)))
                 case EventName.BODY_STARTED:
                     attempts = list(world.attempts)
                     attempts[pos] += 1
@@ -130,9 +217,9 @@ class Journeys:
                     keys.append((str(event.name), pos, (world.attempts[pos], event.how)))
                 case EventName.CONTEXT_DEFERRED:
                     keys.append((str(event.name), pos, (event.context,)))
-                case EventName.APPROVAL_ASKED:
+                case EventName.APPROVAL_ASKED if self.scenario.mode == "batch":
                     keys.append((str(event.name), pos, ()))
-                case EventName.APPROVAL_DECIDED:
+                case EventName.APPROVAL_DECIDED if self.scenario.mode == "batch":
                     keys.append((str(event.name), pos, (event.what,)))
                 case EventName.CONTENT_PROJECTED | EventName.CONTENT_FINALIZED:
                     keys.append((str(event.name), pos, ()))
@@ -152,24 +239,28 @@ class Journeys:
             if approval is not None and not approval.answerers:
                 found.add(Blocked(gate=f"approval:{pos}"))
         for place, frame in world.frames:
-            match effect_at(self._script(place), frame, place[0], PASSES):
-                case WaitForGate(name) if not frame.delegating:
+            if frame.delegating:
+                continue
+            match effect_at(self._script(world, place), frame, place[0], PASSES):
+                case WaitForGate(name):
                     found.add(Blocked(gate=name))
-                case WaitForAbort() if not frame.delegating:
+                case WaitForAbort():
                     found.add(Blocked(await_abort=place[0]))
+                case WaitForTime():
+                    found.add(Blocked(sleep=place[0]))
                 case _:
                     pass
         return frozenset(found)
 
-    def _script(self, place: Place) -> Sequence[Step]:
+    def _script(self, world: World, place: Place) -> Sequence[Step]:
         pos, whose, number = place
-        facts = self.facts[pos]
         if whose == "body":
-            return facts.tool.body if facts.tool is not None else []
+            return self.running(world, pos).body
         if whose == "approval":
-            assert self.scenario.approval is not None
-            return self.scenario.approval.answerers[0].script
-        return facts.hooks[whose][number].script
+            answerer = self.scenario.answerer(world.row(pos, "approval")[number])
+            assert answerer is not None
+            return answerer.script
+        return self.hook(world, place).script
 
 
 def aborted(world: World) -> World:
@@ -179,7 +270,23 @@ def aborted(world: World) -> World:
         batch = step(batch, Abort()).state
     over = (None, Stage.DONE, Stage.LOST)
     calls = tuple(
-        one if one is None or one.aborted or one.stage in over else replace(one, aborted=True)
+        one
+        if one is None or one.aborted or one.stage in over
+        else journey.step(one, journey.CallerAborts()).state
         for one in world.calls
     )
     return replace(world, aborted=True, batch=batch, calls=calls)
+
+
+def abort_own(world: World, name: str) -> tuple[tuple[Key, ...], World]:
+    """Abort the signal that a wrapper made last under a name, if it can still be aborted (CAN-4)."""
+    found = next((one for one in world.signals if one[0] == name), None)
+    if found is None:
+        return (), world
+    _, pos, which = found
+    following = replace(world, signals=tuple(one for one in world.signals if one != found))
+    execution = following.call(pos)
+    if execution.stage in (Stage.EXECUTE, Stage.BODY) and which in execution.made:
+        taken = journey.step(execution, journey.OwnSignalAborts(which))
+        following = following.with_call(pos, taken.state)
+    return (("signal.aborted", None, (name,)),), following

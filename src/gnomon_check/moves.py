@@ -6,43 +6,29 @@ the scripts what listeners, guards and bodies want. Here they are put together; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gnomon_check import decisions
 from gnomon_check.hostile import realised
-from gnomon_check.journeys import Journeys, Move, aborted
+from gnomon_check.journeys import Move, aborted
+from gnomon_check.policies import Policies
 from gnomon_check.refinement import Key, key_of_spec
-from gnomon_check.script_steps import Step
 from gnomon_check.scripts import (
-    ANSWERS_NOTHING,
-    PASSES,
-    RETURNS_NULL,
     AskToConclude,
-    CallNext,
-    End,
-    EndAnswered,
-    EndAuthored,
     EndCancelled,
-    EndDecided,
-    EndDenied,
-    EndNothing,
-    EndPassed,
     EndRaised,
     EndReturned,
-    Frame,
     HandOver,
-    PutBackSignal,
-    PutSignal,
     SetOnCancel,
     WaitForAbort,
+    WaitForTime,
     effect_at,
     interruption,
     passed,
-    sync_effects,
 )
 from gnomon_check.world import Place, World, nonce_of, value_of
-from gnomon_spec import admission, dispatch, journey
+from gnomon_spec import admission, dispatch, journey, signals
 from gnomon_spec import batch as chapter
 from gnomon_spec.batch import Batch
 from gnomon_spec.machine import (
@@ -50,20 +36,16 @@ from gnomon_spec.machine import (
     Action,
     BeginCommit,
     BodyStarts,
+    Close,
     Commits,
     DispatchSettles,
     Prepared,
+    Raise,
     Start,
     lane_moves,
     step,
 )
 from gnomon_spec.vocabulary import (
-    Accept,
-    Allow,
-    Answer,
-    Approval,
-    Change,
-    Decision,
     Event,
     EventName,
     Execution,
@@ -71,48 +53,103 @@ from gnomon_spec.vocabulary import (
     FinalResult,
     How,
     Lane,
-    Malformed,
     Outcome,
-    OwnSignal,
     Phase,
     PostResult,
     ResultAnswer,
     Stage,
     ToDispatch,
-    Verdict,
 )
 
-WATERFALLS = {
-    Stage.PRE: "pre_execute",
-    Stage.EXECUTE: "execute",
-    Stage.BODY: "execute",
-    Stage.POST: "post_execute",
-}
 
-
-class Moves(Journeys):
+class Moves(Policies):
     """What may happen next, in a scenario."""
 
     def of(self, world: World) -> Iterator[Move]:
-        """Everything that may happen next in a world."""
+        """Everything that may happen next in a world; where nothing else may, time goes on."""
+        still = True
+        for move in self._without_time(world):
+            still = False
+            yield move
+        if still and world.now < world.until:
+            yield Move((), replace(world, now=min(self._moments(world), default=world.until)))
+
+    def _moments(self, world: World) -> Iterator[int]:
+        """When something is to happen, as far as time goes on."""
+        wakes = (frame.wakes for _, frame in world.frames if frame.wakes is not None)
+        for moment in (*wakes, *(deadline for _, deadline in world.deadlines)):
+            if world.now < moment <= world.until:
+                yield moment
+
+    def _without_time(self, world: World) -> Iterator[Move]:
         batch = world.batch
+        if world.due:
+            yield Move(world.due[:1], replace(world, due=world.due[1:]))
         if batch is None:
             return
         if world.landing:
             yield Move((), aborted(replace(world, landing=False)), Abort())
-        if world.due:
-            yield Move(world.due[:1], replace(world, due=world.due[1:]))
-        else:
+        for pos, moment in world.deadlines:
+            if moment <= world.now and signals.refuse_deadline(world.call(pos)) is None:
+                yield self.journey(world, pos, journey.DeadlinePasses())
+        for pos, _ in world.asking:
+            yield from (self._handed_on(move, pos) for move in self.answerers(world, pos))
+        if self.scenario.mode == "single":
+            yield from () if world.due else self._alone(world)
+            return
+        if not world.due:
             yield from self._lane(world, batch)
+        waiting = {pos for _, pos, _ in world.due}
         for pos, one in enumerate(batch.calls):
-            if one.phase in chapter.LIVE:
+            if one.phase in chapter.LIVE and pos not in waiting:
                 yield from (self._handed_back(move, pos) for move in self._dispatch(world, pos))
+
+    # -- a call outside of any batch ------------------------------------------------------------
+
+    def _alone(self, world: World) -> Iterator[Move]:
+        """What may happen next to a single call: the same stages, without a lane and without a log."""
+        execution = world.calls[0]
+        if world.over:
+            return
+        if execution is None:
+            yield self._created(world, 0)
+            return
+        match execution.stage:
+            case Stage.SETTLED:
+                yield self.journey(world, 0, journey.Finalizes())
+            case Stage.APPROVAL | Stage.PRE:
+                yield from (self._handed_on(one, 0) for one in self._asked(world, 0))
+            case Stage.PREPARED | Stage.EXECUTE | Stage.BODY:
+                yield from (self._struck(one) for one in self._dispatch(world, 0))
+            case Stage.DONE | Stage.LOST:
+                if not world.asking:
+                    yield self._answered(world, execution)
+            case _:
+                yield from self._finish(world, 0)
+
+    def _struck(self, move: Move) -> Move:
+        """What is meant for the whole process also aborts the call's signal (PY-4)."""
+        lost = move.world.call(0).stage is Stage.LOST
+        return replace(move, world=aborted(move.world)) if lost else move
+
+    def _answered(self, world: World, execution: Execution) -> Move:
+        over = replace(world, over=True)
+        if execution.stage is Stage.LOST or execution.outcome is None:
+            return Move((("batch.failed", None, ()),), over)
+        if world.cancelled:
+            return Move((("batch.closed", None, ("cancelled", False)),), over)  # PY-3
+        outcome = execution.outcome
+        _, _, (ok, code, nonce) = key_of_spec(Event(EventName.RESULT_LOGGED, 0, outcome=outcome))
+        returned: Key = ("result.returned", 0, (ok, code, nonce, outcome.contexts))
+        return Move((returned, ("batch.closed", None, ("returned", outcome.concludes))), over)
 
     # -- the lane -------------------------------------------------------------------------------
 
     def _lane(self, world: World, batch: Batch) -> Iterator[Move]:
-        for action in lane_moves(batch):
+        for action in lane_moves(batch, live=self.scenario.changes):
             match action:
+                case Close() | Raise() if any(frames is not None for _, frames in world.asking):
+                    pass  # PY-13: the batch does not return before an approver has ended
                 case Start(pos):
                     yield self._start(world, pos)
                 case BeginCommit(pos):
@@ -151,14 +188,24 @@ class Moves(Journeys):
 
     def _start(self, world: World, pos: int) -> Move:
         started = self._take(world, Start(pos))
-        created = admission.create(self.facts[pos].setup, world.aborted)
-        following = started.world.with_call(pos, created.state)
-        keys, following = self.seen(following, pos, created.events)
-        return self._handed_on(Move((*started.keys, *keys), following, started.action), pos)
+        created = self._created(started.world, pos)
+        return replace(created, keys=(*started.keys, *created.keys), action=started.action)
+
+    def _created(self, world: World, pos: int) -> Move:
+        """Create the execution of a call; it takes from the layers what belongs to it for good (CRE-3)."""
+        facts = self.facts[pos]
+        created = admission.create(facts.setup(world.layers), world.aborted)
+        visible = world.layers.visible(facts.name)
+        following = world.with_call(pos, created.state)
+        following = following.with_row(pos, "created", () if visible is None else (visible[0],))
+        row = world.layers.row("pre_execute", facts.name, pos)
+        keys, following = self.seen(following.with_row(pos, "pre_execute", row), pos, created.events)
+        return self._handed_on(Move(keys, following), pos)
 
     def _handed_on(self, move: Move, pos: int) -> Move:
-        """A call whose preparation has let it through is dispatched in the same breath (GRD-5)."""
-        if move.world.call(pos).stage is not Stage.PREPARED:
+        """Guards are asked at once, and a call that they let through is dispatched in the same breath."""
+        move = self.guards(move, pos)
+        if move.world.call(pos).stage is not Stage.PREPARED or self.scenario.mode == "single":
             return move
         return replace(move, world=self._take(move.world, Prepared(pos, ToDispatch())).world)
 
@@ -167,34 +214,36 @@ class Moves(Journeys):
         match execution.stage:
             case Stage.SETTLED | Stage.SETTLED_FINAL | Stage.LOST:
                 yield self._take(world, Prepared(pos, _settled(execution)))
-            case Stage.APPROVAL:
-                yield from (self._handed_on(one, pos) for one in self._approval(world, pos))
-            case Stage.GUARDS:
-                yield self._handed_on(self._guard(world, pos), pos)
             case _:
-                yield from (self._handed_on(one, pos) for one in self._listener(world, pos))
+                yield from (self._handed_on(one, pos) for one in self._asked(world, pos))
+
+    def _asked(self, world: World, pos: int) -> Iterator[Move]:
+        if world.call(pos).stage is Stage.APPROVAL:
+            yield from self.approval(world, pos)
+        else:
+            yield from self.listener(world, pos)
 
     def _finish(self, world: World, pos: int) -> Iterator[Move]:
         execution = world.call(pos)
-        facts = self.facts[pos]
+        tool = self.created_with(world, pos)
         match execution.stage:
             case Stage.SETTLED_FINAL:
                 yield self.journey(world, pos, journey.Finalizes())
             case Stage.PROJECT:
-                projection = facts.tool.project if facts.tool is not None else None
-                yield self._change(world, pos, projection or [], journey.Projects)
+                projection = tool.project if tool is not None else None
+                yield self.changed(world, pos, projection or [], journey.Projects)
             case Stage.FINALIZE:
-                last_word = facts.tool.finalize if facts.tool is not None else None
-                yield self._change(world, pos, last_word or [], journey.FinalizesContent)
+                last_word = tool.finalize if tool is not None else None
+                yield self.changed(world, pos, last_word or [], journey.FinalizesContent)
             case Stage.OBSERVE:
-                yield self._observe(world, pos)
+                yield self.observe(world, pos)
             case Stage.DONE:
                 assert execution.outcome is not None
                 yield self._commit(world, pos, execution.outcome)
             case Stage.LOST:
                 yield self._take(world, Commits(pos, Fault()))
             case _:
-                yield from self._listener(world, pos)
+                yield from self.listener(world, pos)
 
     def _commit(self, world: World, pos: int, outcome: Outcome) -> Move:
         """Log a result. A call that is a success by now looked at the signal before it aborted (CAN-1)."""
@@ -220,7 +269,7 @@ class Moves(Journeys):
                 if journey.listener_running(execution) is None:
                     yield self._reach_body(world, pos)
                 else:
-                    yield from self._listener(world, pos)
+                    yield from self.listener(world, pos)
 
     def _handed_back(self, move: Move, pos: int) -> Move:
         """A call whose dispatch has ended is settled for the lane in the same breath."""
@@ -237,9 +286,12 @@ class Moves(Journeys):
 
     def _reach_body(self, world: World, pos: int) -> Move:
         facts = self.facts[pos]
-        reached = self.journey(world, pos, journey.ReachesBody(facts.tool is not None, facts.fit))
+        tool = world.layers.callable(facts.name)  # DSP-4
+        visible = world.layers.visible(facts.name)
+        ready = world if visible is None else world.with_row(pos, "body", (visible[0],))
+        reached = self.journey(ready, pos, journey.ReachesBody(tool is not None, facts.fits(tool)))
         following = reached.world
-        if following.call(pos).stage is Stage.BODY:
+        if following.call(pos).stage is Stage.BODY and self.scenario.mode == "batch":
             assert following.batch is not None
             if following.batch.calls[pos].phase is Phase.DISPATCHED:
                 following = replace(following, batch=step(following.batch, BodyStarts(pos)).state)
@@ -248,21 +300,24 @@ class Moves(Journeys):
     def _body(self, world: World, pos: int) -> Iterator[Move]:
         place: Place = (pos, "body", 0)
         frame = world.frame(place)
-        facts = self.facts[pos]
+        tool = self.running(world, pos)
         assert frame is not None
-        assert facts.tool is not None
         execution = world.call(pos)
         attempt = world.attempts[pos]
-        effect = effect_at(facts.tool.body, frame, pos)
+        cancels = tool.interrupt == "cancel"
+        effect = effect_at(tool.body, frame, pos)
         after = world.with_frame(place, passed(frame))
         match effect:
-            case WaitForAbort() if dispatch.signal_aborted(execution):
-                if facts.cancels and not frame.interrupted:
-                    interrupted = world.with_frame(place, interruption(frame))
-                    yield Move((("body.interrupted", pos, (attempt,)),), interrupted)
-                else:
-                    for source in _sources(execution):
-                        yield Move((("body.signalled", pos, (attempt, source)),), after)
+            case WaitForAbort() | WaitForTime() if (
+                cancels and not frame.interrupted and signals.signal_aborted(execution)
+            ):
+                interrupted = world.with_frame(place, interruption(frame))
+                yield Move((("body.interrupted", pos, (attempt,)),), interrupted)
+                if isinstance(effect, WaitForTime):  # both may come at once
+                    yield from self.common(world, pos, place, effect)
+            case WaitForAbort() if signals.signal_aborted(execution):
+                source = str(execution.cause).split("#")[0]
+                yield Move((("body.signalled", pos, (attempt, source)),), after)
             case HandOver(context):
                 yield self.journey(after, pos, journey.Defers(context))
             case AskToConclude():
@@ -271,11 +326,16 @@ class Moves(Journeys):
                 yield Move((), world.with_frame(place, changed))
             case EndReturned(value, is_nonce):
                 given = realised(value_of(value, pos))
-                fits = decisions.fits_schema(facts.tool.output.schema_, given)
-                end: dispatch.BodyEnd = dispatch.Returned(nonce_of(pos) if is_nonce else None, fits)
-                yield self._body_ends(world, pos, end, How.RETURNED)
+                fits = decisions.fits_schema(tool.output.schema_, given)
+                seen, following, rendered = self.rendered(world, pos) if fits else ((), world, False)
+                # A nonce shows only where the value is rendered as it is.
+                nonce = nonce_of(pos) if is_nonce and tool.render is None else None
+                end: dispatch.BodyEnd = dispatch.Returned(nonce, fits and rendered)
+                ended = self._body_ends(following, pos, end, How.RETURNED)
+                settled, *others = ended.keys  # it is rendered once the body has settled (OUT-2)
+                yield replace(ended, keys=(settled, *seen, *others))
             case EndRaised(what) if what.kind == "cancelled":
-                asked = facts.cancels and dispatch.signal_aborted(execution)
+                asked = cancels and signals.signal_aborted(execution)
                 yield self._body_ends(world, pos, dispatch.Cancelled(asked), How.CANCELLED)
             case EndRaised(what):
                 end = dispatch.Struck() if what.kind == "keyboard" else dispatch.Raised(what.code)
@@ -289,147 +349,6 @@ class Moves(Journeys):
         ended = self.journey(world, pos, journey.BodyEnds(end, how))
         return replace(ended, world=ended.world.with_frame((pos, "body", 0), None))
 
-    # -- listeners ------------------------------------------------------------------------------
-
-    def _listener(self, world: World, pos: int) -> Iterator[Move]:
-        execution = world.call(pos)
-        number = journey.listener_running(execution)
-        assert number is not None
-        waterfall = WATERFALLS[execution.stage]
-        place: Place = (pos, waterfall, number)
-        frame = world.frame(place)
-        assert frame is not None
-        hook = self.facts[pos].hooks[waterfall][number]
-        standing = execution.frames[-1]
-        if frame.delegating:
-            nth = standing.delegated
-            key: Key = ("policy.resumed", pos, (waterfall, hook.id, nth, _heard(standing.heard)))
-            yield Move((key,), world.with_frame(place, passed(frame)))
-            return
-        effect = effect_at(hook.script, frame, pos, PASSES)
-        match effect:
-            case CallNext():
-                waiting = world.with_frame(place, replace(frame, delegating=True))
-                yield self.journey(waiting, pos, journey.Delegates(number))
-            case WaitForAbort() if world.aborted:
-                yield Move((), world.with_frame(place, passed(frame)))
-            case PutSignal(_, is_aborted):
-                after = world.with_frame(place, passed(frame))
-                yield self.journey(after, pos, journey.SetsSignal(number, is_aborted))
-            case PutBackSignal():
-                back = replace(execution, own=OwnSignal.NONE)
-                yield Move((), world.with_call(pos, back).with_frame(place, passed(frame)))
-            case EndPassed() | EndDecided() | EndAuthored() | EndRaised():
-                decision = self._decision(pos, waterfall, effect, standing.heard)
-                ended = world.with_frame(place, None)
-                match execution.stage:
-                    case Stage.PRE:
-                        yield self.journey(ended, pos, journey.PreDecides(number, decision))  # type: ignore[arg-type]
-                    case Stage.POST:
-                        yield self.journey(ended, pos, journey.PostDecides(number, decision))  # type: ignore[arg-type]
-                    case _:
-                        yield self.journey(ended, pos, journey.WrapperDecides(number, decision))  # type: ignore[arg-type]
-            case _:
-                yield from self.common(world, pos, place, effect)
-
-    def _decision(self, pos: int, waterfall: str, effect: End, heard: Answer | None) -> Decision:
-        tool = self.facts[pos].tool
-
-        def fits(value: object) -> bool:
-            return tool is not None and decisions.fits_schema(tool.output.schema_, value_of(value, pos))
-
-        match effect:
-            case EndRaised(what):
-                return decisions.failed(what)
-            case EndDecided(decision, contexts) if waterfall == "post_execute":
-                return decisions.post_decision(decision, contexts, fits, gone=tool is None)
-            case EndDecided(decision) if waterfall == "pre_execute":
-                return decisions.pre_decision(decision)
-            case EndAuthored(result, contexts) if waterfall == "execute":
-                return decisions.authored(result, contexts, fits, gone=tool is None)
-            case EndPassed() if heard is not None:
-                return heard
-            case EndPassed() if waterfall == "pre_execute":
-                return Allow()
-            case EndPassed() if waterfall == "post_execute":
-                return Accept()
-            case _:
-                return Malformed()
-
-    # -- what cannot wait -----------------------------------------------------------------------
-
-    def _guard(self, world: World, pos: int) -> Move:
-        execution = world.call(pos)
-        guard = self.facts[pos].guards[execution.asked]
-        effects, end = sync_effects(guard.script, pos, ANSWERS_NOTHING)
-        keys, following = self.wants(world, pos, effects)
-        answered = self.journey(following, pos, journey.GuardAnswers(_verdict(end)), keys)
-        return answered
-
-    def _change(
-        self,
-        world: World,
-        pos: int,
-        script: Sequence[Step],
-        move: type[journey.Projects] | type[journey.FinalizesContent],
-    ) -> Move:
-        effects, end = sync_effects(script, pos, ANSWERS_NOTHING)
-        keys, following = self.wants(world, pos, effects)
-        match end:
-            case EndNothing() | EndReturned(None, _):
-                change = Change.NOTHING
-            case EndReturned(value, _) if decisions.is_content(value):
-                change = Change.CONTENT
-            case EndReturned():
-                change = Change.MALFORMED
-            case _:
-                change = Change.RAISED
-        changed = self.journey(following, pos, move(change))
-        return replace(changed, keys=(*changed.keys, *keys))  # it is called before it does anything
-
-    def _observe(self, world: World, pos: int) -> Move:
-        execution = world.call(pos)
-        outcome = execution.outcome
-        assert outcome is not None
-        keys: list[Key] = []
-        following = world
-        for observer in self.facts[pos].hooks["result"]:
-            keys.append(("result.observed", pos, (observer.id, not outcome.is_error, outcome.code)))
-            effects, _ = sync_effects(observer.script, pos, RETURNS_NULL)
-            wanted, following = self.wants(following, pos, effects)
-            keys.extend(wanted)
-        observed = journey.step(following.call(pos), journey.Observes())
-        return Move(tuple(keys), following.with_call(pos, observed.state))
-
-    # -- approval -------------------------------------------------------------------------------
-
-    def _approval(self, world: World, pos: int) -> Iterator[Move]:
-        approval = self.scenario.approval
-        assert approval is not None, "nothing is asked where there is no service"
-        if approval.service != "ok":
-            yield self.journey(world, pos, journey.Approves(Approval.BROKEN))
-            return
-        if world.aborted:
-            yield self.journey(world, pos, journey.Approves(Approval.CANCELLED))
-            return
-        if not approval.answerers:
-            given = dict(world.approvals).get(pos)
-            if given is not None:
-                yield self.journey(world, pos, journey.Approves(decisions.approval(given)))
-            return
-        place: Place = (pos, "approval", 0)
-        frame = world.frame(place) or Frame()
-        effect = effect_at(approval.answerers[0].script, frame, pos, EndAnswered("unavailable"))
-        standing = world.with_frame(place, frame)
-        match effect:
-            case EndAnswered(outcome):
-                answer = journey.Approves(decisions.approval(outcome))
-                yield self.journey(world.with_frame(place, None), pos, answer)
-            case EndRaised():
-                yield self.journey(world.with_frame(place, None), pos, journey.Approves(Approval.OTHER))
-            case _:
-                yield from self.common(standing, pos, place, effect)
-
 
 def _settled(execution: Execution) -> ResultAnswer:
     if execution.stage is Stage.LOST or execution.outcome is None:
@@ -437,30 +356,3 @@ def _settled(execution: Execution) -> ResultAnswer:
     if execution.stage is Stage.SETTLED:
         return PostResult(execution.outcome)
     return FinalResult(execution.outcome)
-
-
-def _sources(execution: Execution) -> Iterator[str]:
-    """What may have aborted the signal of a body first."""
-    if execution.aborted:
-        yield "caller"
-    if execution.own is OwnSignal.ABORTED and execution.fused:
-        yield "own"
-
-
-def _verdict(end: End) -> Verdict:
-    match end:
-        case EndDenied() | EndReturned(str(), _):
-            return Verdict.DENY
-        case EndNothing() | EndReturned(None, _):
-            return Verdict.PASS
-        case EndRaised():
-            return Verdict.RAISED
-        case _:
-            return Verdict.MALFORMED
-
-
-def _heard(answer: Answer | None) -> object:
-    """What a listener is told by `next()`, as it stands in an event."""
-    if isinstance(answer, Outcome):
-        return answer.code or "OK"
-    return decisions.word(answer)

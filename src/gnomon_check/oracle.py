@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from gnomon_check.journeys import Move, aborted
+from gnomon_check.changes import change_of
+from gnomon_check.journeys import Move, abort_own, aborted
+from gnomon_check.layers import layers_of
 from gnomon_check.moves import Moves
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import (
     AbortInputStep,
+    AdvanceStep,
     ApproveStep,
     CancelStep,
     OpenStep,
@@ -36,7 +39,7 @@ class Oracle:
         self.scenario = scenario
         self.facts = facts_of(scenario)
         self._moves = Moves(scenario, self.facts)
-        self.worlds: frozenset[World] = frozenset([World()])
+        self.worlds: frozenset[World] = frozenset([World(layers_of(scenario))])
 
     # -- inputs ---------------------------------------------------------------------------------
 
@@ -47,7 +50,7 @@ class Oracle:
     def _after_input(self, world: World, given: SingleStep) -> World:
         match given:
             case OpenStep():
-                modes = tuple(one.mode for one in self.facts)
+                modes = tuple(one.mode(world.layers) for one in self.facts)
                 batch = chapter.open_batch(modes, self.scenario.limits.max_parallel).state
                 return replace(
                     world,
@@ -61,12 +64,19 @@ class Oracle:
                 if any(pos == approve.pos for pos, _ in world.approvals):
                     return world  # the first answer counts
                 return replace(world, approvals=(*world.approvals, (approve.pos, approve.outcome)))
+            case AbortInputStep(abort=abort) if abort.signal != "caller":
+                return abort_own(world, abort.signal)[1]
             case AbortInputStep():
                 return replace(aborted(world), signalled=True)
+            case AdvanceStep(advance=advance):
+                return replace(world, until=world.until + advance.ms)
             case CancelStep():
-                ended = world.batch is None or world.batch.lane in chapter.ENDED
                 # When the cancellation reaches the waiting task is free: until then bodies may go on.
-                return world if ended else replace(world, cancelled=True, landing=True)
+                return world if self.idle(world) else replace(world, cancelled=True, landing=True)
+            case _:
+                # Whether it is refused is to be seen before anything else.
+                key, following = self._moves.change(world, change_of(given))
+                return replace(following, due=(*world.due, key))
 
     # -- following what was seen ----------------------------------------------------------------
 
@@ -124,4 +134,4 @@ class Oracle:
 
     def idle(self, world: World) -> bool:
         """Whether no batch is under way."""
-        return world.batch is None or world.batch.lane in chapter.ENDED
+        return world.batch is None or world.over or world.batch.lane in chapter.ENDED

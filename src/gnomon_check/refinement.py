@@ -42,7 +42,11 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "context.accepted": ("context",),
     "content.projected": (),
     "content.finalized": (),
+    "content.rendered": (),
+    "content.meta": (),
     "result.observed": ("observer", "outcome.ok", "outcome.code"),
+    "result.returned": ("outcome.ok", "outcome.code", "outcome.nonce", "contexts"),
+    "registry.changed": ("op", "name", "refused"),
 }
 """Each event that is compared, and the fields of it that count; all others are never compared."""
 
@@ -57,10 +61,12 @@ def key_of(event: Event) -> Key | None:
 
 
 def _field(event: Event, path: str) -> object:
+    if path == "refused":
+        return "refused" in event  # that it was, and not in which words
     value: object = event
     for part in path.split("."):
         value = value.get(part) if isinstance(value, dict) else None
-    return value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def key_of_spec(one: SpecEvent) -> Key:
@@ -85,6 +91,10 @@ def key_of_spec(one: SpecEvent) -> Key:
     return (str(one.name), one.pos, detail)
 
 
+_AS_IN_A_BATCH = {"result.returned": EventName.RESULT_LOGGED}
+"""The result of a call outside of any batch is judged like one that is logged."""
+
+
 def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | None:
     """The event as the properties of the specification read it, or nothing where they do not.
 
@@ -92,9 +102,11 @@ def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | Non
     events of policies are not read.
     """
     try:
-        name = EventName(event["event"])
+        name = _AS_IN_A_BATCH.get(event["event"]) or EventName(event["event"])
     except ValueError:
         return None
+    if event.get("waterfall") == "approval":
+        return None  # what became of the approval is an event of its own
     outcome = event.get("outcome")
     return SpecEvent(
         name,
@@ -129,7 +141,7 @@ def _what(event: Event) -> str | None:
 def _listener(event: Event, listeners: Listeners | None) -> int | None:
     if listeners is None or "waterfall" not in event or event.get("pos") is None:
         return None
-    row = listeners[event["pos"]][event["waterfall"]]
+    row = listeners[event["pos"]].get(event["waterfall"], ())
     return row.index(event["listener"]) if event["listener"] in row else None
 
 

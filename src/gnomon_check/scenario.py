@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -22,17 +23,9 @@ from pydantic import (
     model_validator,
 )
 
+from gnomon_check.changes import CHANGES, Name, Strict, TaggedChangeStep, single_key
 from gnomon_check.hostile import kinds_in
-from gnomon_check.script_steps import (
-    AnswererStep,
-    BodyStep,
-    HookStep,
-    Name,
-    Raise,
-    Strict,
-    SyncStep,
-    single_key,
-)
+from gnomon_check.script_steps import AnswererStep, BodyStep, HookStep, Raise, SyncStep
 
 
 class ScenarioError(ValueError):
@@ -74,17 +67,40 @@ class ScenarioOutput(Strict):
     schema_: Any = Field(alias="schema", default_factory=dict)
 
 
-class ScenarioTool(Strict):
-    """A tool whose body is a script. Without `parallel` nothing is declared."""
+class ScenarioScope(Strict):
+    """A scope: an agent, or a preset that agents inherit from."""
 
     name: Name
+    parent: Name | None = None
+    mode: Literal["native", "ptc", "both"] | None = None
+
+
+class ScenarioTool(Strict):
+    """A tool whose body is a script. Without `parallel` nothing is declared.
+
+    `id` names the definition where several have one name. One that comes `later` is registered by a step.
+    """
+
+    name: Name
+    id: Name | None = None
+    later: bool = False
+    scope: Name | None = None
     parameters: Any = Field(default_factory=lambda: {"type": "object"})
     output: ScenarioOutput = Field(default_factory=ScenarioOutput)
     parallel: Classifier | None = None
+    timeout_ms: PositiveInt | None = None
     interrupt: Literal["signal", "cancel"] = "signal"
     body: list[BodyStep] = Field(default_factory=list)
+    render: list[SyncStep] | None = None
+    """Without it the value is rendered as its JSON text."""
+    presentation_meta: list[SyncStep] | None = None
     project: list[SyncStep] | None = None
     finalize: list[SyncStep] | None = None
+
+    @property
+    def key(self) -> str:
+        """What steps call the definition: its id, or its name where it has none."""
+        return self.id or self.name
 
 
 class Match(Strict):
@@ -103,6 +119,8 @@ class ScenarioHook(Strict):
 
     id: Name
     on: Literal["pre_execute", "execute", "post_execute", "result"]
+    later: bool = False
+    scope: Name | None = None
     prepend: bool = False
     match: Match = Field(default_factory=Match)
     script: list[HookStep] = Field(default_factory=list)
@@ -112,14 +130,26 @@ class ScenarioGuard(Strict):
     """A guard."""
 
     id: Name
+    later: bool = False
+    scope: Name | None = None
     match: Match = Field(default_factory=Match)
     script: list[SyncStep] = Field(default_factory=list)
 
 
+class ScenarioRestriction(Strict):
+    """What a scope lets through of what it inherits."""
+
+    scope: Name
+    allow: tuple[str, ...] | None = None
+    deny: tuple[str, ...] | None = None
+
+
 class Answerer(Strict):
-    """Who answers an approval, by a script."""
+    """Who answers an approval, by a script; several form a waterfall."""
 
     id: Name
+    scope: Name | None = None
+    prepend: bool = False
     script: list[AnswererStep] = Field(default_factory=list)
 
 
@@ -164,9 +194,9 @@ class Release(Strict):
 
 
 class AbortInput(Strict):
-    """Abort the caller's signal."""
+    """Abort the caller's signal, or one that a wrapper has made."""
 
-    signal: Literal["caller"] = "caller"
+    signal: Name = "caller"
     reason: str | None = None
 
 
@@ -180,6 +210,16 @@ class OpenStep(Strict):
 
 class ReleaseStep(Strict):
     release: Release
+
+
+class Advance(Strict):
+    """Let virtual time go on by so many milliseconds."""
+
+    ms: PositiveInt
+
+
+class AdvanceStep(Strict):
+    advance: Advance
 
 
 class AbortInputStep(Strict):
@@ -206,7 +246,9 @@ SingleStep: TypeAlias = Annotated[
     | Annotated[ReleaseStep, Tag("release")]
     | Annotated[AbortInputStep, Tag("abort")]
     | Annotated[CancelStep, Tag("cancel")]
-    | Annotated[ApproveStep, Tag("approve")],
+    | Annotated[ApproveStep, Tag("approve")]
+    | Annotated[AdvanceStep, Tag("advance")]
+    | TaggedChangeStep,
     Discriminator(single_key),
 ]
 
@@ -223,6 +265,8 @@ ScheduleStep: TypeAlias = Annotated[
     | Annotated[AbortInputStep, Tag("abort")]
     | Annotated[CancelStep, Tag("cancel")]
     | Annotated[ApproveStep, Tag("approve")]
+    | Annotated[AdvanceStep, Tag("advance")]
+    | TaggedChangeStep
     | Annotated[TogetherStep, Tag("together")],
     Discriminator(single_key),
 ]
@@ -242,10 +286,12 @@ class ReportedResult(Strict):
     pos: int
     code: str
     value: Any = None
+    contexts: list[str] | None = None
+    """The contexts that are accepted with it, in order, where the report says."""
 
 
 class FieldReport(Strict):
-    """A failure that people reported in public, and what its report says must come out instead.
+    """A failure that people reported in public, or a case worked out by hand, and what must come out.
 
     It is an assertion of its own, beside what the specification computes.
     """
@@ -256,6 +302,11 @@ class FieldReport(Strict):
     results: list[ReportedResult]
     bodies_started: list[int] | None = None
     bodies_never_started: list[int] | None = None
+    noted: list[str] | None = None
+    """Everything that scripts note, in order, where the report says."""
+    concluded: bool | None = None
+    fails: bool = False
+    """The batch itself fails, and raises."""
 
 
 class Scenario(Strict):
@@ -266,10 +317,16 @@ class Scenario(Strict):
     title: str
     clauses: list[str]
     profiles: list[str] = Field(default_factory=list)
-    mode: Literal["batch"] = "batch"
+    mode: Literal["batch", "single"] = "batch"
+    """`single` drives a call outside of any batch; its batch holds just that call."""
     limits: ScenarioLimits = Field(default_factory=ScenarioLimits)
+    scopes: list[ScenarioScope] = Field(default_factory=list)
+    """The scopes, each after its parent; without any, the caller's alone."""
+    presentation: Literal["native", "ptc", "both"] = "native"
+    """How tools are shown where no scope declares it."""
     caller: Name | None = "agent"
     tools: list[ScenarioTool]
+    restrictions: list[ScenarioRestriction] = Field(default_factory=list)
     hooks: list[ScenarioHook] = Field(default_factory=list)
     guards: list[ScenarioGuard] = Field(default_factory=list)
     approval: ScenarioApproval | None = None
@@ -281,10 +338,37 @@ class Scenario(Strict):
     def _sane(self) -> Scenario:
         if len(self.batches) != 1:
             raise ValueError("this version runs scenarios of one batch")
-        names = [one.name for one in self.tools]
-        if len(set(names)) != len(names):
-            raise ValueError("two tools have the same name")
+        if self.mode == "single" and len(self.batch.calls) != 1:
+            raise ValueError("mode `single` is for one call")
+        if any(one.name == "run_code" for one in self.batch.calls):
+            raise ValueError("this version runs no programs: no call is of `run_code`")
+        self._names_are_known()
         self._hostile_only_in_bodies()
+        self._opens_once()
+        return self
+
+    def _names_are_known(self) -> None:
+        for what, ids in (
+            ("tools", [one.key for one in self.tools]),
+            ("hooks", [one.id for one in self.hooks]),
+            ("guards", [one.id for one in self.guards]),
+        ):
+            if len(set(ids)) != len(ids):
+                raise ValueError(f"two {what} have the same name")
+        known: set[str] = set()
+        for scope in self.all_scopes:
+            if scope.name in known or (scope.parent is not None and scope.parent not in known):
+                raise ValueError(f"the scope {scope.name!r} stands twice, or before its parent")
+            known.add(scope.name)
+        answerers = [] if self.approval is None else self.approval.answerers
+        used = {self.caller, *(one.scope for one in self.tools), *(one.scope for one in self.hooks)}
+        used |= {*(one.scope for one in self.guards), *(one.scope for one in self.restrictions)}
+        used |= {one.scope for one in answerers}
+        used.discard(None)
+        if used - known:
+            raise ValueError(f"there is no scope {', '.join(map(repr, sorted(map(str, used - known))))}")
+
+    def _opens_once(self) -> None:
         opened = False
         for step in self.schedule:
             kinds = [type(one) for one in inputs_of(step)]
@@ -296,7 +380,6 @@ class Scenario(Strict):
                 opened = True
         if not opened:
             raise ValueError("the schedule opens no batch")
-        return self
 
     def _hostile_only_in_bodies(self) -> None:
         bodies = {"tools": {"__all__": {"body"}}}
@@ -312,9 +395,35 @@ class Scenario(Strict):
         """The batch of the scenario."""
         return self.batches[0]
 
-    def tool(self, name: str) -> ScenarioTool | None:
-        """The tool of that name, or nothing."""
-        return next((one for one in self.tools if one.name == name), None)
+    @property
+    def all_scopes(self) -> list[ScenarioScope]:
+        """The scopes; where none is said, the caller's."""
+        if self.scopes or self.caller is None:
+            return self.scopes
+        return [ScenarioScope(name=self.caller)]
+
+    def tool(self, key: str) -> ScenarioTool | None:
+        """The definition of a tool, or nothing."""
+        return next((one for one in self.tools if one.key == key), None)
+
+    def hook(self, key: str) -> ScenarioHook | None:
+        """The definition of a listener, or nothing."""
+        return next((one for one in self.hooks if one.id == key), None)
+
+    def guard(self, key: str) -> ScenarioGuard | None:
+        """The definition of a guard, or nothing."""
+        return next((one for one in self.guards if one.id == key), None)
+
+    def answerer(self, key: str) -> Answerer | None:
+        """Who answers approvals under that id, or nothing."""
+        approval = self.approval
+        return next((one for one in approval.answerers if one.id == key), None) if approval else None
+
+    @cached_property
+    def changes(self) -> bool:
+        """Whether anything of it can change while it runs."""
+        text = self.model_dump_json(by_alias=True)
+        return any(f'{{"{word}":{{' in text for word in CHANGES)
 
 
 def load(text: str | bytes, where: str) -> Scenario:
@@ -337,9 +446,12 @@ def load_file(path: Path) -> Scenario:
     return load(text, str(path))
 
 
-def shipped() -> Iterator[Scenario]:
-    """The scenarios that come with the kit, in the order of their ids."""
-    folder = Path(__file__).parent / "scenarios"
+def shipped(kind: str = "") -> Iterator[Scenario]:
+    """The scenarios that come with the kit, in the order of their ids; all, or those of one kind.
+
+    The kinds are folders: `field-reports`, and `edge-outcomes`, which were worked out by hand.
+    """
+    folder = Path(__file__).parent / "scenarios" / kind
     for path in sorted(folder.rglob("*.json"), key=_natural):
         yield load_file(path)
 

@@ -8,36 +8,16 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
-    StringConstraints,
+    NonNegativeInt,
     Tag,
     field_validator,
     model_validator,
 )
 
+from gnomon_check.changes import ChangeStep, Name, Strict, TaggedChangeStep, single_key
 from gnomon_check.hostile import check_kind, kinds_in
-
-Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:$-]+$", max_length=80)]
-"""Names of gates, tools and the like; `$call` in the name of a gate becomes the position of the call."""
-
-
-class Strict(BaseModel):
-    """A model that takes no field it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-def single_key(value: Any) -> str:
-    """The tag of a step: the one key of its object."""
-    if isinstance(value, dict):
-        return next(iter(value), "") if len(value) == 1 else "a step has exactly one key"
-    if isinstance(value, BaseModel):
-        field = next(iter(type(value).model_fields.items()))
-        return field[1].alias or field[0]
-    return "a step is an object"
 
 
 class Gate(Strict):
@@ -50,8 +30,14 @@ class AwaitAbort(Strict):
     """Wait until the signal that the script was given aborts."""
 
 
+class Sleep(Strict):
+    """Wait until virtual time has gone on by so many milliseconds."""
+
+    ms: NonNegativeInt
+
+
 class OnCancel(Strict):
-    """What a native cancellation does from here on, at `await_abort`."""
+    """What a native cancellation does from here on, at `await_abort` and `sleep`."""
 
     do: Literal["propagate", "swallow", "unwind"] = "propagate"
     gate: Name | None = None
@@ -176,6 +162,10 @@ class AwaitAbortStep(Strict):
     await_abort: AwaitAbort
 
 
+class SleepStep(Strict):
+    sleep: Sleep
+
+
 class OnCancelStep(Strict):
     on_cancel: OnCancel
 
@@ -241,7 +231,10 @@ class AnswerStep(Strict):
 
 
 _Common = (
-    Annotated[NoteStep, Tag("note")] | Annotated[AbortStep, Tag("abort")] | Annotated[RaiseStep, Tag("raise")]
+    Annotated[NoteStep, Tag("note")]
+    | Annotated[AbortStep, Tag("abort")]
+    | Annotated[RaiseStep, Tag("raise")]
+    | TaggedChangeStep
 )
 _Waits = Annotated[GateStep, Tag("gate")] | Annotated[AwaitAbortStep, Tag("await_abort")]
 _Row = Annotated[NextStep, Tag("next")] | Annotated[PassStep, Tag("pass")]
@@ -249,6 +242,7 @@ _Row = Annotated[NextStep, Tag("next")] | Annotated[PassStep, Tag("pass")]
 BodyStep: TypeAlias = Annotated[
     _Common
     | _Waits
+    | Annotated[SleepStep, Tag("sleep")]
     | Annotated[OnCancelStep, Tag("on_cancel")]
     | Annotated[DeferStep, Tag("defer")]
     | Annotated[ConcludeStep, Tag("conclude")]
@@ -260,6 +254,7 @@ BodyStep: TypeAlias = Annotated[
 HookStep: TypeAlias = Annotated[
     _Common
     | _Waits
+    | Annotated[SleepStep, Tag("sleep")]
     | _Row
     | Annotated[DecideStep, Tag("decide")]
     | Annotated[AuthorStep, Tag("author")]
@@ -279,7 +274,7 @@ SyncStep: TypeAlias = Annotated[
 """A step of what cannot wait: a guard, a projection, an observer."""
 
 AnswererStep: TypeAlias = Annotated[
-    _Common | _Waits | Annotated[AnswerStep, Tag("answer")],
+    _Common | _Waits | _Row | Annotated[AnswerStep, Tag("answer")],
     Discriminator(single_key),
 ]
 """A step of an approver."""
@@ -287,9 +282,11 @@ AnswererStep: TypeAlias = Annotated[
 Step: TypeAlias = (
     GateStep
     | AwaitAbortStep
+    | SleepStep
     | OnCancelStep
     | NoteStep
     | AbortStep
+    | ChangeStep
     | ReturnStep
     | RaiseStep
     | DeferStep

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, assert_never
 
+from gnomon_check.changes import Change, ChangeStep, change_of
 from gnomon_check.hostile import realised
 from gnomon_check.script_steps import (
     AbortStep,
@@ -32,6 +33,7 @@ from gnomon_check.script_steps import (
     RestoreSignalStep,
     ReturnStep,
     SetSignalStep,
+    SleepStep,
     Step,
 )
 
@@ -48,6 +50,10 @@ class Frame:
     unwinding: bool = False
     delegating: bool = False
     """It has called `next()`, and waits for the answer."""
+    found: tuple[str, ...] | None = None
+    """The signal that a wrapper found, once it has put another in place."""
+    wakes: int | None = None
+    """When its `sleep` is over, in milliseconds of virtual time."""
 
 
 # -- what the next step wants -------------------------------------------------------------------
@@ -61,6 +67,18 @@ class WaitForGate:
 @dataclass(frozen=True, slots=True)
 class WaitForAbort:
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class WaitForTime:
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLayers:
+    """Change what stands in the layers."""
+
+    change: Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +189,8 @@ End: TypeAlias = (
 Effect: TypeAlias = (
     WaitForGate
     | WaitForAbort
+    | WaitForTime
+    | ChangeLayers
     | Tell
     | AbortSignalOf
     | SetOnCancel
@@ -201,12 +221,14 @@ def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETU
             return WaitForGate(gate_name(gate.name, pos))
         case AwaitAbortStep():
             return WaitForAbort()
+        case SleepStep(sleep=sleep):
+            return WaitForTime(sleep.ms)
         case OnCancelStep(on_cancel=what):
             return SetOnCancel(replace(frame, step=frame.step + 1, on_cancel=what.do, unwind_gate=what.gate))
         case NoteStep(note=note):
             return Tell(note.text)
         case AbortStep(abort=abort):
-            return AbortSignalOf(abort.signal, abort.reason)
+            return AbortSignalOf(gate_name(abort.signal, pos), abort.reason)
         case DeferStep(defer=defer):
             return HandOver(defer.context)
         case ConcludeStep():
@@ -214,9 +236,11 @@ def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETU
         case NextStep():
             return CallNext()
         case SetSignalStep(set_signal=signal):
-            return PutSignal(signal.name, signal.aborted)
+            return PutSignal(gate_name(signal.name, pos), signal.aborted)
         case RestoreSignalStep():
             return PutBackSignal()
+        case _ if isinstance(step, ChangeStep):
+            return ChangeLayers(change_of(step))
         case _:
             return _end_of(step)
 
@@ -249,14 +273,14 @@ def passed(frame: Frame) -> Frame:
     """The frame after its step has been carried out."""
     if frame.unwinding:
         return replace(frame, unwinding=False)
-    return replace(frame, step=frame.step + 1, delegating=False)
+    return replace(frame, step=frame.step + 1, delegating=False, wakes=None)
 
 
 def interruption(frame: Frame) -> Frame:
-    """The frame after an interruption has taken effect at `await_abort`, as `on_cancel` said."""
+    """The frame after an interruption has taken effect at `await_abort` or `sleep`, as `on_cancel` said."""
     if frame.on_cancel == "swallow":
-        return replace(frame, interrupted=True, step=frame.step + 1)
-    return replace(frame, interrupted=True, unwinding=frame.on_cancel == "unwind")
+        return replace(frame, interrupted=True, step=frame.step + 1, wakes=None)
+    return replace(frame, interrupted=True, wakes=None, unwinding=frame.on_cancel == "unwind")
 
 
 def gate_name(name: str, pos: int) -> str:
@@ -291,8 +315,14 @@ class Stage(Protocol):
     async def await_abort(self, *, interruptible: bool) -> BaseException | None:
         """Wait for the abort; answer the native cancellation that interrupted it, if one did."""
 
+    async def sleep(self, ms: int, *, interruptible: bool) -> BaseException | None:
+        """Wait for virtual time; answer the native cancellation that interrupted it, if one did."""
+
     def abort(self, signal: str, reason: str | None) -> None:
         """Abort a signal."""
+
+    def change(self, change: Change) -> None:
+        """Change what stands in the layers."""
 
     def exception(self, what: Raise) -> Awaitable[BaseException]:
         """The exception that `raise` of this kind raises."""
@@ -335,6 +365,16 @@ async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, st
                 else:
                     stage.emit("body.interrupted", pos=pos, attempt=attempt)
                     frame = interruption(frame)
+            case WaitForTime(ms):
+                caught = await stage.sleep(ms, interruptible=cancels and not frame.interrupted)
+                if caught is None:
+                    frame = passed(frame)
+                else:
+                    stage.emit("body.interrupted", pos=pos, attempt=attempt)
+                    frame = interruption(frame)
+            case ChangeLayers(change):
+                stage.change(change)
+                frame = passed(frame)
             case Tell(text):
                 stage.emit("noted", pos=pos, text=text)
                 frame = passed(frame)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
 
+from gnomon_check.changes import Change
 from gnomon_check.script_steps import Raise
 from gnomon_check.scripted_errors import exception_of
 from gnomon_check.world import Blocked, nonce_of
@@ -23,6 +24,8 @@ class Stage:
     harness: Harness
     pos: int
     signal: Signal
+    reason: object = None
+    """With what the signal aborted, once it has."""
 
     def emit(self, event: str, **fields: Any) -> None:
         """Leave an event."""
@@ -38,16 +41,36 @@ class Stage:
         if kept is not None and interruptible:
             return kept
         event = anyio.Event()
-        with self.signal.on_abort(lambda reason: event.set()):
-            if not interruptible:
-                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=self.pos)
-                return None
-            try:
-                await self.harness.wait(Blocked(await_abort=self.pos), event, keep_for=None)
-                await anyio.lowlevel.checkpoint()  # on trio the interruption arrives here
-            except anyio.get_cancelled_exc_class() as interruption:
-                return interruption
+
+        def aborted(reason: object) -> None:
+            self.reason = reason
+            event.set()
+
+        with self.signal.on_abort(aborted):
+            return await self._wait(Blocked(await_abort=self.pos), event, interruptible)
+
+    async def sleep(self, ms: int, *, interruptible: bool) -> BaseException | None:
+        """Wait for virtual time; answer the native cancellation that interrupted it, if one did."""
+        kept = self.harness.kept(self.pos)
+        if kept is not None and interruptible:
+            return kept
+        clock = self.harness.clock
+        return await self._wait(Blocked(sleep=self.pos), clock.alarm(clock.ms + ms), interruptible)
+
+    async def _wait(self, what: Blocked, event: anyio.Event, interruptible: bool) -> BaseException | None:
+        if not interruptible:
+            await self.harness.wait(what, event, keep_for=self.pos)
+            return None
+        try:
+            await self.harness.wait(what, event, keep_for=None)
+            await anyio.lowlevel.checkpoint()  # on trio the interruption arrives here
+        except anyio.get_cancelled_exc_class() as interruption:
+            return interruption
         return None
+
+    def change(self, change: Change) -> None:
+        """Change what stands in the layers."""
+        self.harness.change(change)
 
     def abort(self, signal: str, reason: str | None) -> None:
         """Abort a signal."""
@@ -62,6 +85,7 @@ class Stage:
 class BodyStage(Stage):
     """The stage of the body of one call."""
 
+    _: KW_ONLY
     context: BodyContext
 
     def hand_over(self, context: str) -> None:
@@ -74,7 +98,7 @@ class BodyStage(Stage):
 
     def source(self) -> str:
         """What has aborted the signal of the body."""
-        return "own" if self.pos in self.harness.own_aborted else "caller"
+        return self.harness.source_of(self.reason)
 
     def nonce(self) -> str:
         """A fresh value that nobody else can know."""

@@ -6,19 +6,16 @@ call, and the scripts of a scenario side by side; `facts` is what of the calls i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from gnomon_check.layers import TIMEOUT, Layers
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import (
     ClassifierRaises,
     ClassifierValue,
     ClassifierWhen,
     Scenario,
-    ScenarioCall,
-    ScenarioGuard,
-    ScenarioHook,
     ScenarioTool,
 )
 from gnomon_check.scripts import Frame
@@ -27,6 +24,7 @@ from gnomon_spec.batch import Batch
 from gnomon_spec.schemas import violations
 from gnomon_spec.values import Json, NotAValue, parse_arguments
 from gnomon_spec.vocabulary import Execution, Mode, Setup
+from gnomon_spec.waterfall import Frames
 
 Place: TypeAlias = tuple[int, str, int]
 """Whose script it is: the position of the call, the waterfall (or `body`), the number of the listener."""
@@ -34,22 +32,44 @@ Place: TypeAlias = tuple[int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """What keeps a script from going on: a gate, or the abort that it awaits."""
+    """What keeps a script from going on: a gate, the abort that it awaits, or virtual time."""
 
     gate: str | None = None
     await_abort: int | None = None
+    sleep: int | None = None
+
+
+Row: TypeAlias = tuple[int, str]
+"""A row of listeners that was fixed: the position of the call, the waterfall.
+
+The same table remembers what else a call has taken from the layers: its definition at creation
+(`created`), that of the body that is running (`body`), the guards that it was asked of (`guards`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """One state that fits what was seen."""
 
+    layers: Layers
     batch: Batch | None = None
     calls: tuple[Execution | None, ...] = ()
     frames: tuple[tuple[Place, Frame], ...] = ()
+    rows: tuple[tuple[Row, tuple[str, ...]], ...] = ()
+    asking: tuple[tuple[int, Frames | None], ...] = ()
+    """Where the answerers of a call stand; None where the first is still to begin."""
     attempts: tuple[int, ...] = ()
     opened: frozenset[str] = frozenset()
     approvals: tuple[tuple[int, str], ...] = ()
+    signals: tuple[tuple[str, int, str], ...] = ()
+    """The signals of wrappers that can still be aborted: name, position of the call, and which one it is."""
+    signals_made: int = 0
+    now: int = 0
+    """Virtual time, in milliseconds."""
+    until: int = 0
+    """How far it goes on, from one moment to the next, once nothing else can happen."""
+    deadlines: tuple[tuple[int, int], ...] = ()
+    """When the deadline of a call passes, where one runs."""
     aborted: bool = False
     """The batch's own signal has aborted: the caller's has, or a cancellation has arrived."""
     signalled: bool = False
@@ -57,6 +77,8 @@ class World:
     cancelled: bool = False
     landing: bool = False
     """A native cancellation is on its way to the task that runs the batch."""
+    over: bool = False
+    """A single call has been answered."""
     due: tuple[Key, ...] = ()
     """Events that the lane has begun to write and that come before anything else of it."""
 
@@ -76,9 +98,28 @@ class World:
 
     def with_frame(self, place: Place, frame: Frame | None) -> World:
         """The world with a script at another step, or without it."""
-        rest = tuple(one for one in self.frames if one[0] != place)
-        added = rest if frame is None else (*rest, (place, frame))
-        return replace(self, frames=tuple(sorted(added, key=lambda one: one[0])))
+        return replace(self, frames=_with(self.frames, place, frame))
+
+    def row(self, pos: int, what: str) -> tuple[str, ...]:
+        """What a call has taken from the layers, of a kind."""
+        return next((held for key, held in self.rows if key == (pos, what)), ())
+
+    def with_row(self, pos: int, what: str, held: tuple[str, ...]) -> World:
+        """The world in which a call has taken this from the layers."""
+        return replace(self, rows=_with(self.rows, (pos, what), held or None))
+
+
+Key_ = TypeVar("Key_")
+Held = TypeVar("Held")
+
+
+def _with(
+    table: tuple[tuple[Key_, Held], ...], key: Key_, held: Held | None
+) -> tuple[tuple[Key_, Held], ...]:
+    """The table with another entry under a key, or with none; in the order of the keys."""
+    rest = tuple(one for one in table if one[0] != key)
+    added = rest if held is None else (*rest, (key, held))
+    return tuple(sorted(added, key=lambda one: str(one[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,64 +127,52 @@ class CallFacts:
     """What is known of a call before it runs."""
 
     pos: int
-    mode: Mode
+    name: str
     arguments: Json | NotAValue
-    fit: bool
-    tool: ScenarioTool | None
-    setup: Setup
-    hooks: dict[str, tuple[ScenarioHook, ...]]
-    guards: tuple[ScenarioGuard, ...]
 
-    @property
-    def cancels(self) -> bool:
-        """Whether an abort interrupts the body natively."""
-        return self.tool is not None and self.tool.interrupt == "cancel"
+    def fits(self, tool: ScenarioTool | None) -> bool:
+        """Whether the arguments fit what a tool publishes (DSP-8)."""
+        if tool is None or isinstance(self.arguments, NotAValue):
+            return False
+        return not violations(tool.parameters, self.arguments)
+
+    def mode(self, layers: Layers) -> Mode:
+        """What the layers make of the call now (SCD-2)."""
+        tool = layers.callable(self.name)
+        answer = _classifier_answer(tool, self.arguments)
+        return chapter.mode_of(answer, visible=tool is not None, arguments_fit=self.fits(tool))
+
+    def setup(self, layers: Layers) -> Setup:
+        """What surrounds the call, as the layers stand now."""
+        scenario = layers.scenario
+        visible = layers.visible(self.name)
+        tool = None if visible is None else visible[1]
+        wrappers = layers.row("execute", self.name, self.pos)
+        approval = scenario.approval
+        policy = None if approval is None else layers.policy or approval.policy
+        return Setup(
+            visible=tool is not None,
+            collapsed=layers.collapsed(self.name),
+            arguments=not isinstance(self.arguments, NotAValue),
+            finalizer=tool is not None and tool.finalize is not None,
+            projector=tool is not None and tool.project is not None,
+            pre=len(layers.row("pre_execute", self.name, self.pos)),
+            guards=len(layers.guards_for(self.name, self.pos)),
+            wrappers=len(wrappers),
+            post=len(layers.row("post_execute", self.name, self.pos)),
+            service=approval is not None,
+            scope=scenario.caller is not None,
+            never=policy == "never",
+            timeout=wrappers.index(TIMEOUT) if TIMEOUT in wrappers else None,
+        )
 
 
 def facts_of(scenario: Scenario) -> tuple[CallFacts, ...]:
     """What is known of each call of a scenario before it runs."""
-    return tuple(_facts(scenario, pos, call) for pos, call in enumerate(scenario.batch.calls))
-
-
-def _facts(scenario: Scenario, pos: int, call: ScenarioCall) -> CallFacts:
-    tool = scenario.tool(call.name)
-    arguments = parse_arguments(call.arguments)
-    usable = not isinstance(arguments, NotAValue)
-    fit = (
-        tool is not None
-        and not isinstance(arguments, NotAValue)
-        and not violations(tool.parameters, arguments)
+    return tuple(
+        CallFacts(pos, call.name, parse_arguments(call.arguments))
+        for pos, call in enumerate(scenario.batch.calls)
     )
-    answer = _classifier_answer(tool, arguments)
-    mode = chapter.mode_of(answer, visible=tool is not None, arguments_fit=fit)
-    hooks = {
-        waterfall: in_order(
-            [one for one in scenario.hooks if one.on == waterfall and one.match.fits(call.name, pos)]
-        )
-        for waterfall in ("pre_execute", "execute", "post_execute", "result")
-    }
-    guards = tuple(one for one in scenario.guards if one.match.fits(call.name, pos))
-    approval = scenario.approval
-    setup = Setup(
-        visible=tool is not None,
-        arguments=usable,
-        finalizer=tool is not None and tool.finalize is not None,
-        projector=tool is not None and tool.project is not None,
-        pre=len(hooks["pre_execute"]),
-        guards=len(guards),
-        wrappers=len(hooks["execute"]),
-        post=len(hooks["post_execute"]),
-        service=approval is not None,
-        scope=scenario.caller is not None,
-        never=approval is not None and approval.policy == "never",
-    )
-    return CallFacts(pos, mode, arguments, fit, tool, setup, hooks, guards)
-
-
-def in_order(hooks: Sequence[ScenarioHook]) -> tuple[ScenarioHook, ...]:
-    """Listeners, outermost first: those prepended, the last first, then the others as registered."""
-    prepended = [one for one in hooks if one.prepend]
-    return (*reversed(prepended), *(one for one in hooks if not one.prepend))
 
 
 def _classifier_answer(tool: ScenarioTool | None, arguments: Json | NotAValue) -> object:

@@ -46,6 +46,15 @@ def test_the_specification_is_usable_without_anything_installed() -> None:
     assert int(done.stdout) > 10
 
 
+def test_the_message_formats_import_no_sdk() -> None:
+    program = (
+        "import sys, gnomon.providers; "
+        "print({'openai', 'anthropic', 'google.genai', 'mcp', 'httpx', 'httpx2'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_codes_stand_once_in_the_specification_and_once_in_the_runtime_and_agree() -> None:
     assert [(one.name, one.value) for one in vocabulary.Code] == [
         (one.name, one.value) for one in gnomon.errors.Code

@@ -22,7 +22,7 @@ CALLS = (
     Setup(pre=1, service=False),
     Setup(arguments=False, finalizer=True),
     Setup(post=1, finalizer=True, projector=True),
-    Setup(wrappers=1, timeout=True),
+    Setup(wrappers=2, timeout=0),
 )
 
 

@@ -53,7 +53,9 @@ def test_an_example_runs(command: str) -> None:
 
 
 def test_every_example_is_run() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {command.split()[0] for command in SAID}
+    with_a_real_client = {"provider_loop.py"}  # in test_provider_loop.py
+    run = {command.split()[0] for command in SAID} | with_a_real_client
+    assert {path.name for path in EXAMPLES.glob("*.py")} == run
 
 
 @pytest.mark.process

@@ -95,22 +95,23 @@ def test_a_single_call_from_its_start_to_its_end(backend: str) -> None:
     assert told.lines[0]["trace"] == "gnomon/1"
     assert told.words() == [
         "batch.opened",
-        "call.logged",
         "policy.entered",  # the timeouts stand outermost (TMO-1)
         "policy.delegated",
         "body.started",
         "context.deferred",
         "body.settled",
+        "content.rendered",
         "policy.resumed",
         "policy.decided",
         "result.observed",
-        "result.logged",
+        "result.returned",
         "batch.closed",
     ]
     assert [one["seq"] for one in told.events] == list(range(12))
     assert {one["batch"] for one in told.events} == {"b1"}
     assert {one.get("pos") for one in told.events} == {None, 0}
-    assert "log_seq" not in told.of("call.logged")[0], "nothing was logged"
+    returned = told.of("result.returned")[0]
+    assert (returned["outcome"], returned["contexts"]) == ({"ok": True}, told.events[-1]["contexts"])
     assert told.of("body.started")[0]["registration"] == "work@1"
     assert told.of("policy.decided")[0]["listener"] == "timeout@1"
 
@@ -132,7 +133,7 @@ def test_what_a_tool_does_to_its_content(backend: str) -> None:
         "policy.decided",
         "content.projected",
         "content.finalized",
-        "result.logged",
+        "result.returned",
         "batch.closed",
     ]
 

@@ -279,7 +279,7 @@ def test_a_wrapper_that_does_not_wait_leaves_no_body_behind() -> None:
 
 
 def test_the_timeout_replaces_what_came_back_and_keeps_deferred_contexts() -> None:
-    setup = Setup(timeout=True)
+    setup = Setup(wrappers=1, timeout=0)
     for end in (RETURNS, RAISES):
         walk = Walk(setup, *BODY, Defers("d"), DeadlinePasses(), end)
         walk.go(CallerAborts(), *END)
@@ -287,7 +287,7 @@ def test_the_timeout_replaces_what_came_back_and_keeps_deferred_contexts() -> No
 
 
 def test_an_abort_that_came_before_the_deadline_wins() -> None:
-    setup = Setup(timeout=True)
+    setup = Setup(wrappers=1, timeout=0)
     walk = Walk(setup, *BODY, CallerAborts())
     assert walk.refuses(DeadlinePasses()) == "TMO-2"
     assert code(walk.go(RETURNS, *END)) == Code.ABORTED

@@ -34,11 +34,11 @@ def explore_call(
     setup = Setup(
         pre=pre,
         guards=guards,
-        wrappers=wrappers,
+        wrappers=wrappers + 1 if timeout else wrappers,
         post=post,
         finalizer=finalizer,
         projector=projector,
-        timeout=timeout,
+        timeout=0 if timeout else None,
     )
     begun = time.perf_counter()
     found = explore_one_call(setup, around=Around(contexts=contexts, signals=signals))

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
-from gnomon import AbortController, Output, Runtime, Tool, ToolCall
+from gnomon import (
+    AbortController,
+    GnomonError,
+    Output,
+    RegistrationError,
+    RestrictionError,
+    Runtime,
+    Tool,
+    ToolCall,
+    set_approval_policy,
+)
 from gnomon.session import MemorySession, Record, StoredRecord
-from gnomon_check.driver import Controls, Harness
+from gnomon.timeout import DeadlinePassed
+from gnomon_check.changes import (
+    AddGuard,
+    AddHook,
+    Change,
+    DropGuard,
+    DropHook,
+    Lift,
+    Register,
+    Remove,
+    Restrict,
+    SetMode,
+    SetPolicy,
+)
+from gnomon_check.driver import Cause, Controls, Harness
+from gnomon_check.layers import first_changes
 from gnomon_check.playing import play_answerer, play_listener, play_sync
 from gnomon_check.scenario import (
+    Answerer,
     Classifier,
     ClassifierRaises,
     ClassifierValue,
     ClassifierWhen,
-    ScenarioApproval,
+    Scenario,
     ScenarioGuard,
     ScenarioHook,
     ScenarioTool,
@@ -22,8 +49,7 @@ from gnomon_check.scenario import (
 from gnomon_check.script_steps import Step
 from gnomon_check.scripted_errors import ScriptedError
 from gnomon_check.scripts import EndDenied, EndNothing, EndRaised, EndReturned
-from gnomon_check.stages import Stage
-from gnomon_check.targets.builtin_listeners import PostStage, PreStage, WrapperStage
+from gnomon_check.targets.builtin_listeners import AnswererStage, PostStage, PreStage, WrapperStage
 from gnomon_check.world import Blocked, value_of
 
 
@@ -35,42 +61,134 @@ class Builtin:
     def __init__(self, runtime: Callable[..., Any] = Runtime) -> None:
         self._make_runtime = runtime
 
+    def cannot(self, scenario: Scenario) -> str | None:
+        """Nobody can break the approval service of this runtime from outside: it is its own."""
+        if scenario.approval is not None and scenario.approval.service != "ok":
+            return "the approval service is the runtime's own, and nothing outside can make it fail"
+        return None
+
     def prepare(self, harness: Harness) -> Controls:
-        return _Controls()
+        return BuiltinControls(harness, self._make_runtime)
 
     async def run_batch(self, harness: Harness) -> bool:
-        scenario = harness.scenario
-        more: dict[str, Any] = {}
-        if scenario.approval is not None:
-            more = {
-                "approver": _Approver(harness, scenario.approval),
-                "approval_policy": scenario.approval.policy,
-            }
-        runtime = self._make_runtime(max_parallel=scenario.limits.max_parallel, **more)
-        scope = None if scenario.caller is None else runtime.scope(scenario.caller)
-        for tool in scenario.tools:
-            runtime.register(_tool(tool, harness))
-        for hook in scenario.hooks:
-            runtime.on(hook.on, _hook(hook, harness), prepend=hook.prepend)
-        for guard in scenario.guards:
-            runtime.guard(_guard(guard, harness))
-        if scenario.hooks or _ids_repeat(harness):
-            runtime.on("pre_execute", _probe(harness), prepend=True)
         controls = harness.controls
-        assert isinstance(controls, _Controls)
+        assert isinstance(controls, BuiltinControls)
+        scenario = harness.scenario
+        signal, scope = controls.controller.signal, controls.caller
         calls = [ToolCall(one.id, one.name, one.arguments) for one in scenario.batch.calls]
-        batch = await runtime.run_batch(
-            calls, session=_Session(harness), signal=controls.controller.signal, scope=scope
-        )
+        if scenario.mode == "single":
+            result = await controls.runtime.execute(calls[0], signal=signal, scope=scope)
+            harness.result_returned(
+                {"ok": result.ok, "code": None if result.ok else result.error.code},
+                _text(result.content),
+                [_text(one) for one in result.contexts],
+            )
+            return bool(result.ok and result.concludes_turn)
+        batch = await controls.runtime.run_batch(calls, session=controls.session, signal=signal, scope=scope)
         return bool(batch.concluded)
 
 
-class _Controls:
-    def __init__(self) -> None:
-        self.controller = AbortController()
+class BuiltinControls:
+    """The runtime of one scenario, and what the harness does to it."""
 
-    def abort(self, reason: str | None) -> None:
-        self.controller.abort(reason)
+    def __init__(self, harness: Harness, make_runtime: Callable[..., Any]) -> None:
+        scenario = harness.scenario
+        self._harness = harness
+        self._scenario = scenario
+        self.controller = AbortController()
+        self.session = _Session(harness)
+        more: dict[str, Any] = {}
+        if scenario.approval is not None:
+            more["approval_policy"] = scenario.approval.policy
+            if not scenario.approval.answerers:
+                more["approver"] = _Waiting(harness)
+        self.runtime = make_runtime(
+            max_parallel=scenario.limits.max_parallel,
+            mode=scenario.presentation,
+            clock=harness.clock,
+            **more,
+        )
+        self._layers: dict[str | None, Any] = {None: self.runtime}
+        for scope in scenario.all_scopes:
+            self._layers[scope.name] = self._layers[scope.parent].scope(scope.name)
+        self.caller = None if scenario.caller is None else self._layers[scenario.caller]
+        self._disposers: dict[str, Callable[[], None]] = {}
+        self._made: Counter[str] = Counter()
+        if scenario.hooks or scenario.guards or _ids_repeat(harness):
+            self.runtime.on("pre_execute", _probe(harness), prepend=True)
+        for answerer in [] if scenario.approval is None else scenario.approval.answerers:
+            layer = self._layers[answerer.scope]
+            layer.on("approval", _answerer(answerer, harness), prepend=answerer.prepend)
+        for change in first_changes(scenario):
+            self._carry_out(change)
+
+    def abort(self, cause: Cause) -> None:
+        """Abort the caller's signal."""
+        self.controller.abort(cause)
+
+    def source_of(self, reason: object) -> str:
+        """A deadline says so; whatever else the runtime aborts by itself, it aborts as the caller."""
+        return "deadline" if isinstance(reason, DeadlinePassed) else "caller"
+
+    def change(self, change: Change) -> str | None:
+        """Change what stands in the layers; answer why it was refused, or nothing."""
+        try:
+            self._carry_out(change)
+        except GnomonError as error:
+            return f"{type(error).__name__}: {error}"
+        return None
+
+    def _carry_out(self, change: Change) -> None:
+        match change:
+            case Register(tool=key):
+                tool = self._scenario.tool(key)
+                assert tool is not None, "the harness knows its definitions"
+                made = self._layers[tool.scope].register(_tool(tool, self._harness))
+                self._keep(tool.name, made)
+            case Restrict(scope=scope, allow=allow, deny=deny):
+                layer = self._layers.get(scope)
+                if layer is None or layer is self.runtime:
+                    raise RestrictionError("a restriction belongs to a scope")
+                self._keep(f"restriction:{scope}", layer.restrict(allow=allow, deny=deny))
+            case Remove(registration=number):
+                self._dispose(number)
+            case Lift(restriction=number):
+                self._dispose(f"restriction:{number}")
+            case SetMode(scope=scope, mode=None):
+                self._disposers.pop(f"mode:{scope}", _refuse_mode)()
+            case SetMode(scope=scope, mode=mode):
+                if scope not in self._layers:
+                    raise RegistrationError(f"there is no scope {scope!r}")
+                self._disposers[f"mode:{scope}"] = self._layers[scope].present_as(mode)
+            case SetPolicy(policy=policy):
+                set_approval_policy(self.session, policy)  # type: ignore[arg-type]  # an unknown one is refused
+            case AddGuard(guard=key):
+                guard = self._scenario.guard(key)
+                assert guard is not None, "the harness knows its definitions"
+                made = self._layers[guard.scope].guard(_guard(guard, self._harness))
+                self._disposers[f"guard:{key}"] = made
+            case AddHook(hook=key):
+                hook = self._scenario.hook(key)
+                assert hook is not None, "the harness knows its definitions"
+                made = self._layers[hook.scope].on(hook.on, _hook(hook, self._harness), prepend=hook.prepend)
+                self._disposers[f"hook:{key}"] = made
+            case DropGuard(guard=key):
+                self._disposers.pop(f"guard:{key}")()
+            case DropHook(hook=key):
+                self._disposers.pop(f"hook:{key}")()
+
+    def _keep(self, label: str, disposer: Callable[[], None]) -> None:
+        self._made[label] += 1
+        self._disposers[f"{label}@{self._made[label]}"] = disposer
+
+    def _dispose(self, number: str) -> None:
+        if number not in self._disposers:
+            raise RegistrationError(f"nothing was ever registered as {number!r}")
+        self._disposers[number]()
+
+
+def _refuse_mode() -> None:
+    raise RegistrationError("the scope declares no mode")
 
 
 def _ids_repeat(harness: Harness) -> bool:
@@ -93,19 +211,43 @@ def _probe(harness: Harness) -> Callable[..., Awaitable[Any]]:
 
 def _tool(one: ScenarioTool, harness: Harness) -> Tool:
     async def run(arguments: Any, context: Any) -> object:
-        return await harness.body(one.name, context.call_id, context.signal, context)
+        return await harness.body(one, context.call_id, context.signal, context)
 
     return Tool(
         name=one.name,
         description=f"the scripted tool {one.name}",
         parameters=one.parameters,
-        output=Output(schema=one.output.schema_),
+        output=_output(one, harness),
         run=run,
         parallel=_classifier(one.parallel),
+        timeout=None if one.timeout_ms is None else one.timeout_ms / 1000,
         interrupt=one.interrupt,
         project_content=_change(one.project, "content.projected", harness),
         finalize_content=_change(one.finalize, "content.finalized", harness),
     )
+
+
+def _output(one: ScenarioTool, harness: Harness) -> Output:
+    render, meta = one.render, one.presentation_meta
+    given: dict[str, Any] = {}
+    if render is not None:
+        given["render"] = lambda arguments, value: _played(render, "content.rendered", harness)
+    if meta is not None:
+        given["meta"] = lambda arguments, value: _played(meta, "content.meta", harness)
+    return Output(schema=one.output.schema_, **given)
+
+
+def _played(script: Sequence[Step], event: str, harness: Harness) -> object:
+    """Play what is called with no execution to tell the call by: the call whose task is at work."""
+    pos = harness.current_call
+    harness.emit(event, pos=pos)
+    match play_sync(script, pos, harness):
+        case EndReturned(value, _):
+            return value_of(value, pos)
+        case EndNothing():
+            return None
+        case _:
+            raise ScriptedError("it failed")
 
 
 def _classifier(declared: Classifier | None) -> Any:
@@ -133,7 +275,7 @@ def _change(script: Sequence[Step] | None, event: str, harness: Harness) -> Any:
     def change(execution: Any, result: Any) -> object:
         pos = _position(harness, execution)
         harness.emit(event, pos=pos)
-        match play_sync(script, pos, harness.emit, harness.abort_signal):
+        match play_sync(script, pos, harness):
             case EndReturned(value, _):
                 return value_of(value, pos)
             case EndNothing():
@@ -169,10 +311,16 @@ def _hook(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
         pos = harness.bind(execution.token) if hook.on == "pre_execute" else _position(harness, execution)
         if not hook.match.fits(execution.name, pos):
             return await following()
-        stage = stages[hook.on](harness, pos, execution.signal, execution, following)
+        stage = stages[hook.on](harness, pos, execution.signal, execution=execution, following=following)
         return await play_listener(hook.script, pos, hook.on, hook.id, stage)
 
-    return listener
+    return _named(listener, hook.id)
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function, under the name that a trace is to show."""
+    function.__name__ = name
+    return function
 
 
 def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
@@ -182,11 +330,11 @@ def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
             return
         outcome = {"ok": result.ok, "code": None if result.ok else result.error.code}
         harness.emit("result.observed", pos=pos, observer=hook.id, outcome=outcome)
-        end = play_sync(hook.script, pos, harness.emit, harness.abort_signal)
+        end = play_sync(hook.script, pos, harness)
         if isinstance(end, EndRaised):
             raise ScriptedError(end.what.message)
 
-    return observe
+    return _named(observe, hook.id)
 
 
 def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
@@ -198,7 +346,7 @@ def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
         def answered(answer: str) -> None:
             harness.emit("guard.answered", pos=pos, guard=guard.id, answer=answer)
 
-        match play_sync(guard.script, pos, harness.emit, harness.abort_signal):
+        match play_sync(guard.script, pos, harness):
             case EndDenied(reason) | EndReturned(str(reason), _):
                 answered("deny")
                 return reason
@@ -212,24 +360,31 @@ def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
                 answered("raised")
                 raise ScriptedError("the guard fails")
 
-    return ask
+    return _named(ask, guard.id)
 
 
-class _Approver:
-    """Answers by the script of a scenario, or waits for the harness."""
+class _Waiting:
+    """Waits for the harness to answer."""
 
-    def __init__(self, harness: Harness, approval: ScenarioApproval) -> None:
+    def __init__(self, harness: Harness) -> None:
         self._harness = harness
-        self._approval = approval
 
     async def ask(self, request: Any) -> Any:
-        pos = self._harness.last_logged
-        if not self._approval.answerers:
-            gate = f"approval:{pos}"
-            await self._harness.wait(Blocked(gate=gate), self._harness.gate(gate), keep_for=None)
-            return self._harness.approvals.get(pos, "unavailable")
-        stage = Stage(self._harness, pos, _NeverAborts())
-        return await play_answerer(self._approval.answerers[0].script, pos, stage)
+        pos = self._harness.current_call
+        gate = f"approval:{pos}"
+        await self._harness.wait(Blocked(gate=gate), self._harness.gate(gate), keep_for=None)
+        return self._harness.approvals.get(pos, "unavailable")
+
+
+def _answerer(answerer: Answerer, harness: Harness) -> Callable[..., Any]:
+    """Answers by the script of a scenario."""
+
+    async def ask(request: Any, following: Any) -> Any:
+        pos = harness.current_call  # one whose request was withdrawn may go on while others are asked
+        stage = AnswererStage(harness, pos, _NeverAborts(), following=following)
+        return await play_answerer(answerer.script, pos, answerer.id, stage)
+
+    return _named(ask, answerer.id)
 
 
 class _NeverAborts:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import gnomon
 from gnomon import AbortController
 from gnomon.content import text_content
 from gnomon_check import decisions
+from gnomon_check.driver import Cause
 from gnomon_check.stages import Stage
 from gnomon_check.world import value_of
 from gnomon_spec import vocabulary
@@ -26,6 +27,7 @@ _WORDS: dict[type, str] = {
 
 @dataclass(slots=True)
 class _ListenerStage(Stage):
+    _: KW_ONLY
     execution: Any
     following: Callable[[], Awaitable[object]]
     _first: Any = field(default=None)
@@ -59,10 +61,11 @@ class _ListenerStage(Stage):
         controller = AbortController()
         if self._first is None:
             self._first = self.execution.signal
+        self.harness.own_signals.pop(name, None)
         if aborted:
-            controller.abort(name)
+            controller.abort(Cause(name, None))
         else:
-            self.harness.own_signals[name] = (self.pos, lambda: controller.abort(name))
+            self.harness.own_signals[name] = controller.abort
         self.execution.signal = controller.signal
 
     def put_back_signal(self) -> None:
@@ -138,3 +141,15 @@ class WrapperStage(_ListenerStage):
                 return gnomon.Failure(error, text_content("Error: it failed"), contexts=shown)
             case _:
                 return result
+
+
+@dataclass(slots=True)
+class AnswererStage(Stage):
+    """An approver: its signal never aborts, as it is cancelled when its request is withdrawn."""
+
+    _: KW_ONLY
+    following: Callable[[], Awaitable[object]]
+
+    async def next(self) -> object:
+        """Ask the next one."""
+        return await self.following()

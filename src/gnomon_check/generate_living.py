@@ -1,0 +1,208 @@
+"""Hypothesis strategies for scenarios in which things change: layers, signals, approvals, time.
+
+Each draws its scenario around one theme, so that what the theme is about is reached often; `living` draws
+any of them, or all at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from gnomon_check.generate import GUARD_ENDS, listeners, policed, scenarios, tools
+from gnomon_check.scenario import Scenario
+
+Plain = dict[str, Any]
+
+_SCOPES: tuple[list[Plain], ...] = (
+    [],
+    [{"name": "preset"}, {"name": "agent", "parent": "preset"}],
+    [{"name": "preset", "mode": "both"}, {"name": "agent", "parent": "preset"}, {"name": "other"}],
+)
+_CHANGES: tuple[Plain, ...] = (
+    {"register": {"tool": "red-2"}},
+    {"register": {"tool": "red-2"}},
+    {"register": {"tool": "red-3"}},
+    {"remove": {"registration": "red@1"}},
+    {"remove": {"registration": "red@2"}},
+    {"restrict": {"scope": "agent", "allow": ["red"]}},
+    {"restrict": {"scope": "agent", "deny": ["red"]}},
+    {"restrict": {"scope": "agent"}},
+    {"restrict": {"scope": None, "deny": ["red"]}},
+    {"lift": {"restriction": "agent@1"}},
+    {"lift": {"restriction": "agent@2"}},
+    {"set_mode": {"scope": "agent", "mode": "ptc"}},
+    {"set_mode": {"scope": "agent", "mode": "both"}},
+    {"set_mode": {"scope": "agent", "mode": None}},
+    {"add_guard": {"guard": "late-guard"}},
+    {"drop_guard": {"guard": "late-guard"}},
+    {"drop_guard": {"guard": "guard0"}},
+    {"add_hook": {"hook": "late-hook"}},
+    {"drop_hook": {"hook": "late-hook"}},
+    {"drop_hook": {"hook": "hook0"}},
+    {"add_hook": {"hook": "hook0"}},
+)
+_SYNC = ("project", "finalize", "render", "presentation_meta")
+_POLICIES: tuple[Plain, ...] = (
+    {"set_policy": {"policy": "never"}},
+    {"set_policy": {"policy": "ask"}},
+    {"set_policy": {"policy": "always"}},
+)
+_ANSWERS: tuple[list[Plain], ...] = (
+    [{"answer": {"outcome": "allowed-once"}}],
+    [{"answer": {"outcome": "rejected"}}],
+    [{"answer": {"outcome": "yes"}}],
+    [{"next": {}}, {"pass": {}}],
+    [{"pass": {}}],
+    [{"next": {}}, {"answer": {"outcome": "allowed-once"}}],
+    [{"next": {}}, {"next": {}}, {"pass": {}}],
+    [{"note": {"text": "asked"}}, {"raise": {}}],
+    [{"await_abort": {}}],
+)
+
+
+def _insert(draw: st.DrawFn, into: list[Plain], step: Plain, *, last: bool = False) -> None:
+    """Put a step somewhere into a script or a schedule; before its end, unless it may stand `last`."""
+    into.insert(draw(st.integers(0, max(len(into) - (0 if last else 1), 0))), step)
+
+
+def _scripts(plain: Plain) -> list[list[Plain]]:
+    answering = (plain.get("approval") or {}).get("answerers", [])
+    return [
+        *(one["body"] for one in plain["tools"]),
+        *(one["script"] for one in (*plain["hooks"], *plain["guards"], *answering)),
+        *(one[field] for one in plain["tools"] for field in _SYNC if one.get(field)),
+    ]
+
+
+def _calls(plain: Plain) -> int:
+    return len(plain["batches"][0]["calls"])
+
+
+def _agents(plain: Plain) -> list[str | None]:
+    """Where something may stand: mostly everywhere, else in a scope."""
+    named = [one["name"] for one in plain.get("scopes", [])]
+    if not named and plain.get("caller", "agent") is not None:
+        named = ["agent"]
+    return [None, None, None, *named]
+
+
+def _tamed(draw: st.DrawFn, plain: Plain) -> None:
+    """Let most bodies be reached: what keeps them from running is drawn often enough elsewhere."""
+    for call in plain["batches"][0]["calls"]:
+        if draw(st.integers(0, 4)):
+            call.update(name="red", arguments="{}")
+    if draw(st.integers(0, 4)):
+        plain["schedule"] = [{"open": {}}, *(one for one in plain["schedule"] if "open" not in one)]
+    for one in plain["tools"]:
+        if draw(st.integers(0, 2)):
+            one.pop("output", None)
+
+
+# -- the themes ---------------------------------------------------------------------------------
+
+
+def _with_time(draw: st.DrawFn, plain: Plain) -> None:
+    """Timeouts, sleeping bodies and wrappers, a retry outside of the timeout."""
+    for one in plain["tools"]:
+        one["timeout_ms"] = draw(st.sampled_from((None, 5, 5, 10)))
+        if draw(st.booleans()):
+            _insert(draw, one["body"], {"sleep": {"ms": 7}})
+    for hook in plain["hooks"]:
+        if hook["on"] != "result" and draw(st.integers(0, 3)) == 0:
+            _insert(draw, hook["script"], {"sleep": {"ms": 3}})
+    if draw(st.booleans()):
+        again = {"id": "again", "on": "execute", "prepend": True, "script": [{"next": {}}, {"next": {}}]}
+        plain["hooks"].append(again)
+    for _ in range(draw(st.integers(1, 5))):
+        _insert(draw, plain["schedule"], {"advance": {"ms": draw(st.sampled_from((3, 5, 7)))}}, last=True)
+
+
+def _with_signals(draw: st.DrawFn, plain: Plain) -> None:
+    """Signals of wrappers, put in place and put back, and aborted from anywhere."""
+    for number in range(draw(st.integers(1, 2))):
+        own = {"name": draw(st.sampled_from((f"own{number}", f"own{number}:$call"))), "aborted": False}
+        script: list[Plain] = [{"set_signal": own}, {"next": {}}, {"pass": {}}]
+        if draw(st.booleans()):
+            script.insert(draw(st.integers(1, 2)), {"restore_signal": {}})
+        if draw(st.integers(0, 2)) == 0:
+            script.insert(draw(st.integers(0, 3)), {"next": {}})
+        plain["hooks"].append({"id": f"signal{number}", "on": "execute", "script": script})
+    for one in plain["tools"]:
+        if draw(st.booleans()):
+            one["interrupt"] = "signal"
+            _insert(draw, one["body"], {"await_abort": {}})
+    names = [f"own{number}{more}" for number in range(2) for more in ("", ":0", ":1")]
+    for _ in range(draw(st.integers(1, 3))):
+        _insert(draw, plain["schedule"], {"abort": {"signal": draw(st.sampled_from(names))}}, last=True)
+    for _ in range(draw(st.integers(0, 2))):
+        script = draw(st.sampled_from(_scripts(plain)))
+        _insert(draw, script, {"abort": {"signal": draw(st.sampled_from(names))}})
+
+
+def _with_approvals(draw: st.DrawFn, plain: Plain) -> None:
+    """Several who answer, and a policy of the session that changes."""
+    if plain.get("caller", "agent") is None:
+        plain.pop("caller")
+    asks = {"decide": {"decision": {"kind": "ask", "reason": "sure?"}}}
+    plain["hooks"].append({"id": "asks", "on": "pre_execute", "prepend": True, "script": [asks]})
+    answering = []
+    for number in range(draw(st.integers(0, 3))):
+        script = list(draw(st.sampled_from(_ANSWERS)))
+        if draw(st.integers(0, 2)) == 0:
+            script.insert(0, {"gate": {"name": f"answer{number}:$call"}})
+        scope = draw(st.sampled_from(_agents(plain)))
+        one = {"id": f"answerer{number}", "scope": scope, "prepend": draw(st.booleans()), "script": script}
+        answering.append(one)
+    policy = draw(st.sampled_from(("ask", "ask", "ask", "never")))
+    plain["approval"] = {"policy": policy, "answerers": answering}
+    steps: list[Plain] = [
+        *({"release": {"gate": f"answer{number}:{pos}"}} for number in range(3) for pos in range(3)),
+        *({"approve": {"pos": pos, "outcome": "allowed-once"}} for pos in range(3)),
+        *_POLICIES,
+        {"abort": {}},
+    ]
+    for _ in range(draw(st.integers(1, 5))):
+        _insert(draw, plain["schedule"], draw(st.sampled_from(steps)), last=True)
+
+
+def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
+    """Tools, restrictions, modes, guards and listeners that come and go."""
+    for one in (*plain["hooks"], *plain["guards"]):
+        one["scope"] = draw(st.sampled_from(_agents(plain)))
+    for one in plain["tools"]:
+        one["scope"] = draw(st.sampled_from((*_agents(plain), None, None)))
+    again = {**draw(tools("red")), "id": "red-2", "later": True}
+    again["scope"] = draw(st.sampled_from(_agents(plain)))
+    other = {**draw(tools("red")), "id": "red-3", "later": True, "timeout_ms": 5}
+    plain["tools"] += [again, other]
+    end = draw(st.sampled_from(GUARD_ENDS))
+    plain["guards"].append({"id": "late-guard", "later": True, "script": [end]})
+    plain["hooks"].append({**draw(listeners(9)), "id": "late-hook", "later": True})
+    for _ in range(draw(st.integers(0, 2))):
+        _insert(draw, draw(st.sampled_from(_scripts(plain))), draw(st.sampled_from(_CHANGES)))
+    for _ in range(draw(st.integers(1, 4))):
+        _insert(draw, plain["schedule"], draw(st.sampled_from(_CHANGES)), last=True)
+
+
+THEMES = (_with_time, _with_signals, _with_approvals, _with_changes)
+
+
+@st.composite
+def living(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
+    """A scenario around a theme, or around all of them at once; of one call, it may be a single one."""
+    bare = draw(st.booleans())
+    base = draw((scenarios if bare else policed)(max_calls=max_calls, min_calls=1))
+    plain = base.model_dump(by_alias=True, exclude_unset=True)
+    _tamed(draw, plain)
+    plain.setdefault("hooks", [])
+    plain.setdefault("guards", [])
+    if plain.get("caller", "agent") is not None:
+        plain["scopes"] = draw(st.sampled_from(_SCOPES))
+    number = draw(st.integers(0, len(THEMES)))
+    for theme in THEMES if number == len(THEMES) else THEMES[number : number + 1]:
+        theme(draw, plain)
+    if _calls(plain) == 1 and draw(st.booleans()):
+        plain["mode"] = "single"
+    return Scenario.model_validate(plain)

@@ -1,0 +1,255 @@
+"""What stands in the layers of a scenario at a moment: its tools, restrictions, modes, guards, listeners.
+
+Tools, restrictions and modes stand in the specification's own registry. Guards and listeners stand beside
+it, in the order in which they were added. One `Layers` is one moment: a change makes another, or is refused
+and changes nothing. Two that were changed in the same way are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from gnomon_check.changes import (
+    AddGuard,
+    AddHook,
+    Change,
+    DropGuard,
+    DropHook,
+    Lift,
+    Register,
+    Remove,
+    Restrict,
+    SetMode,
+    SetPolicy,
+)
+from gnomon_check.scenario import Scenario, ScenarioError, ScenarioTool
+from gnomon_spec import registry as chapter
+from gnomon_spec import visibility
+from gnomon_spec.kernel import NotEnabled
+from gnomon_spec.registry import Definition, Presentation, Registry
+
+TIMEOUT = ""
+"""The id of the runtime's own wrapper, in a row of wrappers: no listener of a scenario has it."""
+
+POLICIES = ("ask", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A guard or a listener that stands in a layer; `order` says when it was added."""
+
+    order: int
+    id: str
+    scope: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layers:
+    """What stands in the layers at a moment."""
+
+    scenario: Scenario
+    registry: Registry
+    tools: tuple[tuple[str, str], ...] = ()
+    """The number of each registration, and the definition that it is of."""
+    guards: tuple[Standing, ...] = ()
+    hooks: tuple[Standing, ...] = ()
+    policy: str | None = None
+    """The policy that the session logged last."""
+    added: int = 0
+    history: tuple[Change, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layers) and self.scenario is other.scenario and self.history == other.history
+
+    def __hash__(self) -> int:
+        return hash((id(self.scenario), self.history))
+
+    # -- changing ---------------------------------------------------------------------------------
+
+    def changed(self, change: Change) -> tuple[Layers, str | None]:
+        """The layers after a change; or the same ones, and why it is refused."""
+        return _changed(self, change)
+
+    def _added(self, identifier: str, scope: str | None) -> Standing:
+        return Standing(self.added + 1, identifier, scope)
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    def visible(self, name: str) -> tuple[str, ScenarioTool] | None:
+        """The registration that a call of that name means now, and its definition (REG-2, REG-5)."""
+        return _visible(self, name)
+
+    def definition(self, registration: str) -> ScenarioTool:
+        """The definition that a registration is of."""
+        tool = self.scenario.tool(dict(self.tools)[registration])
+        assert tool is not None, "only definitions of the scenario are registered"
+        return tool
+
+    def collapsed(self, name: str) -> bool:
+        """Whether a call of that name goes past the way that is left open (MOD-2)."""
+        return _collapsed(self, name)
+
+    def callable(self, name: str) -> ScenarioTool | None:
+        """The definition that a call of that name would run now, or nothing (DSP-4)."""
+        found = self.visible(name)
+        return None if found is None or self.collapsed(name) else found[1]
+
+    def row(self, waterfall: str, name: str, pos: int) -> tuple[str, ...]:
+        """The listeners of a waterfall for the call at a position, outermost first (PRE-1)."""
+        return _row(self, waterfall, name, pos)
+
+    def timeout(self, name: str) -> int | None:
+        """The timeout of what a call of that name means now, in milliseconds."""
+        found = self.visible(name)
+        return None if found is None else found[1].timeout_ms
+
+    def guards_for(self, name: str, pos: int) -> tuple[tuple[int, int, str], ...]:
+        """The guards of the call at a position, as they stand: layer, order, id, in that order (GRD-1)."""
+        chain = chapter.layers(self.registry, self.scenario.caller)
+        found = []
+        for one in self.guards:
+            guard = self.scenario.guard(one.id)
+            assert guard is not None
+            if one.scope in chain and guard.match.fits(name, pos):
+                found.append((chain.index(one.scope), one.order, one.id))
+        return tuple(sorted(found))
+
+    def answerers(self) -> tuple[str, ...]:
+        """Who answers approvals, outermost first (APP-8)."""
+        approval = self.scenario.approval
+        if approval is None:
+            return ()
+        chain = chapter.layers(self.registry, self.scenario.caller)
+        found = [
+            (-order if one.prepend else order, one.id)
+            for order, one in enumerate(approval.answerers, 1)
+            if one.scope in chain
+        ]
+        return tuple(identifier for _, identifier in sorted(found))
+
+
+@lru_cache(maxsize=1024)
+def _visible(layers: Layers, name: str) -> tuple[str, ScenarioTool] | None:
+    found = visibility.visible(layers.registry, layers.scenario.caller, name)
+    return None if found is None else (found.id, layers.definition(found.id))
+
+
+@lru_cache(maxsize=1024)
+def _collapsed(layers: Layers, name: str) -> bool:
+    return visibility.collapsed(layers.registry, layers.scenario.caller, name, nested=False)
+
+
+@lru_cache(maxsize=1024)
+def _row(layers: Layers, waterfall: str, name: str, pos: int) -> tuple[str, ...]:
+    chain = chapter.layers(layers.registry, layers.scenario.caller)
+    found = []
+    for one in layers.hooks:
+        hook = layers.scenario.hook(one.id)
+        assert hook is not None
+        if hook.on == waterfall and one.scope in chain and hook.match.fits(name, pos):
+            found.append((-one.order if hook.prepend else one.order, one.id))
+    if waterfall == "execute" and layers.timeout(name) is not None:
+        found.append((0, TIMEOUT))  # TMO-1: the first that was registered
+    return tuple(identifier for _, identifier in sorted(found))
+
+
+@lru_cache(maxsize=1024)
+def _changed(layers: Layers, change: Change) -> tuple[Layers, str | None]:
+    try:
+        made = _carried_out(layers, change)
+    except NotEnabled as error:
+        return layers, error.refused.reason
+    except _Refused as error:
+        return layers, str(error)
+    return replace(made, history=(*layers.history, change)), None
+
+
+class _Refused(Exception):
+    """A change is refused, for a reason that is no clause: the harness keeps the ids of its definitions."""
+
+
+def _carried_out(layers: Layers, change: Change) -> Layers:
+    registry = layers.registry
+    match change:
+        case Register(tool=key):
+            tool = layers.scenario.tool(key)
+            if tool is None:
+                raise _Refused(f"there is no definition {key!r}")
+            state = chapter.register(registry, _definition(tool), tool.scope).state
+            number = state.contributions[-1].id
+            return replace(layers, registry=state, tools=(*layers.tools, (number, key)))
+        case Remove(registration=number):
+            return replace(layers, registry=chapter.dispose(registry, number).state)
+        case Restrict(scope=scope, allow=allow, deny=deny):
+            return replace(layers, registry=chapter.restrict(registry, scope, allow, deny).state)
+        case Lift(restriction=number):
+            return replace(layers, registry=chapter.dispose(registry, f"restriction:{number}").state)
+        case SetMode(scope=scope, mode=None):
+            stands = [one for one in chapter.in_layer(registry, scope) if isinstance(one.what, Presentation)]
+            if not stands:
+                raise _Refused(f"the scope {scope!r} declares no mode")
+            return replace(layers, registry=chapter.dispose(registry, stands[0].id).state)
+        case SetMode(scope=scope, mode=mode):
+            assert mode is not None
+            return replace(layers, registry=chapter.set_mode(registry, scope, Presentation(mode)).state)
+        case SetPolicy(policy=policy):
+            if layers.scenario.mode == "single":
+                raise _Refused("a call outside of any session has nowhere to log it")
+            if policy not in POLICIES:
+                raise _Refused(f"there is no policy {policy!r}")  # APP-9
+            return replace(layers, policy=policy)
+        case AddGuard(guard=key):
+            guard = layers.scenario.guard(key)
+            if guard is None or any(one.id == key for one in layers.guards):
+                raise _Refused(f"there is no guard {key!r} to add, or it stands")
+            standing = layers._added(key, guard.scope)
+            return replace(layers, guards=(*layers.guards, standing), added=standing.order)
+        case DropGuard(guard=key):
+            guards = tuple(one for one in layers.guards if one.id != key)
+            if guards == layers.guards:
+                raise _Refused(f"no guard {key!r} stands")
+            return replace(layers, guards=guards)
+        case AddHook(hook=key):
+            hook = layers.scenario.hook(key)
+            if hook is None or any(one.id == key for one in layers.hooks):
+                raise _Refused(f"there is no listener {key!r} to add, or it stands")
+            standing = layers._added(key, hook.scope)
+            return replace(layers, hooks=(*layers.hooks, standing), added=standing.order)
+        case DropHook(hook=key):
+            hooks = tuple(one for one in layers.hooks if one.id != key)
+            if hooks == layers.hooks:
+                raise _Refused(f"no listener {key!r} stands")
+            return replace(layers, hooks=hooks)
+
+
+def _definition(tool: ScenarioTool) -> Definition:
+    return Definition(
+        tool.name,
+        parameters=tool.parameters,
+        output=tool.output.schema_,
+        timeout=None if tool.timeout_ms is None else tool.timeout_ms / 1000,
+    )
+
+
+def first_changes(scenario: Scenario) -> list[Change]:
+    """What makes the layers of a scenario as they are at its start, one after the other."""
+    changes: list[Change] = [Register(tool=one.key) for one in scenario.tools if not one.later]
+    changes += [AddHook(hook=one.id) for one in scenario.hooks if not one.later]
+    changes += [AddGuard(guard=one.id) for one in scenario.guards if not one.later]
+    changes += [Restrict(scope=one.scope, allow=one.allow, deny=one.deny) for one in scenario.restrictions]
+    changes += [SetMode(scope=one.name, mode=one.mode) for one in scenario.all_scopes if one.mode is not None]
+    return changes
+
+
+def layers_of(scenario: Scenario) -> Layers:
+    """The layers of a scenario at its start. Raises `ScenarioError` where it asks for what is refused."""
+    registry = Registry(mode=Presentation(scenario.presentation))
+    for scope in scenario.all_scopes:
+        registry = chapter.open_scope(registry, scope.name, scope.parent)
+    layers = Layers(scenario, registry)
+    for change in first_changes(scenario):
+        layers, refused = _changed.__wrapped__(layers, change)
+        if refused is not None:
+            raise ScenarioError(f"{scenario.id}: {type(change).__name__} {change}: refused, as {refused}")
+    return layers

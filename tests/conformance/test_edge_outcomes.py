@@ -1,0 +1,301 @@
+"""The edge outcomes, each worked out by hand: the runtime conforms, and each catches what it is there for."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from patched import Edit, runtime_with
+
+from gnomon_check.conform import BACKENDS, conform
+from gnomon_check.scenario import Scenario, shipped
+from gnomon_check.targets.builtin import Builtin
+
+SCENARIOS = {one.id.removeprefix("edge-"): one for one in shipped("edge-outcomes")}
+
+RENDER_FIRST: tuple[Edit, ...] = (
+    (
+        "        try:\n            result = success_of(",
+        "        early = signal.aborted\n        try:\n            result = success_of(",
+    ),
+    (
+        "        if signal.aborted:\n            return aborted()  # DSP-9",
+        "        if early:\n            return aborted()  # DSP-9",
+    ),
+)
+
+FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
+    "ask-aborted": (
+        "approval",
+        (('if outcome == "cancelled" and call.aborted:', "if outcome == None:"),),
+        "CAN-5",
+    ),
+    "allowed-aborted-denied": (
+        "pipeline",
+        (
+            (
+                "        for guard in self._registry.guards(call.caller.layer):  # GRD-1, GRD-6\n",
+                (
+                    "        for guard in self._registry.guards(call.caller.layer):\n"
+                    "            if call.aborted:\n                break\n"
+                ),
+            ),
+        ),
+        "GRD-1",
+    ),
+    "never-aborted": (
+        "approval",
+        (('            return "cancelled"  # APP-7: looked at first\n', "            pass\n"),),
+        "APP-2",
+    ),
+    "abort-before-body": (
+        "pipeline",
+        (
+            (
+                "            return aborted() if call.body_invoked else aborted_before_dispatch()  # DSP-3",
+                "            return aborted()",
+            ),
+        ),
+        "CAN-2",
+    ),
+    "retry": (
+        "pipeline",
+        (
+            (
+                "contexts=(*call.deferred, *result.contexts))  # DSP-11",
+                "contexts=(*call.deferred[-1:], *result.contexts))",
+            ),
+        ),
+        "DSP-11",
+    ),
+    "retry-after-abort": (
+        "pipeline",
+        (
+            (
+                "            return aborted() if call.body_invoked else aborted_before_dispatch()  # DSP-3",
+                "            return aborted_before_dispatch()",
+            ),
+        ),
+        "CAN-2",
+    ),
+    "wrapper-success-aborted": (
+        "pipeline",
+        (
+            ("            result = cancelled(result, call.body_invoked)  # DSP-12", "            pass"),
+            ("            judged = cancelled(judged, call.body_invoked)  # PST-8", "            pass"),
+        ),
+        "CAN-5",
+    ),
+    "wrapper-success-unfit": (
+        "pipeline",
+        (
+            (
+                "            return FinalResult(failure_of(error, Code.POLICY_ERROR))  # DSP-13",
+                "            return PostResult(failure_of(error, Code.POLICY_ERROR))",
+            ),
+        ),
+        "FIN-3",
+    ),
+    "wrapper-raises": (
+        "pipeline",
+        (
+            (
+                "            return FinalResult(failure_of(error, Code.POLICY_ERROR))  # DSP-13",
+                "            return PostResult(failure_of(error, Code.POLICY_ERROR))",
+            ),
+        ),
+        "FIN-2",
+    ),
+    "own-signal": (
+        "pipeline",
+        (("            return aborted()  # DSP-9", "            pass"),),
+        "CAN-6",
+    ),
+    "own-signal-of-another": (
+        "pipeline",
+        (
+            (
+                "with fuse(call.caller.signal, signal) as fused:  # DSP-2, CAN-3",
+                "with fuse(call.caller.signal) as fused:",
+            ),
+        ),
+        "SCD-11",
+    ),
+    "unfit-while-aborted": (
+        "pipeline",
+        (
+            (
+                "            return invalid_output(unfit.violations)\n",
+                "            return aborted() if signal.aborted else invalid_output(unfit.violations)\n",
+            ),
+        ),
+        "CAN-7",
+    ),
+    "own-signal-from-render": ("pipeline", RENDER_FIRST, "CAN-6"),
+    "abort-from-finalizer": (
+        "pipeline",
+        (
+            (
+                "        final = _finalized(call, materialized(result))  # FIN-1, FIN-2\n",
+                (
+                    "        final = _finalized(call, materialized(result))\n"
+                    "        if call.aborted:\n            final = cancelled(final, call.body_invoked)\n"
+                ),
+            ),
+        ),
+        "CAN-1",
+    ),
+    "timeout-succeeds": (
+        "timeout",
+        (("return self._timed_out() if self._fired else result", "return result"),),
+        "TMO-2",
+    ),
+    "timeout-raises": (
+        "timeout",
+        (("return self._timed_out() if self._fired else result", "return result"),),
+        "TMO-2",
+    ),
+    "timeout-then-abort": (
+        "timeout",
+        (
+            (
+                "return self._timed_out() if self._fired else result",
+                (
+                    "caller = self._execution._call.caller.signal\n"
+                    "        return self._timed_out() if self._fired and not caller.aborted else result"
+                ),
+            ),
+        ),
+        "TMO-2",
+    ),
+    "abort-then-timeout": (
+        "timeout",
+        (
+            (
+                "        if not self._found.aborted and not caller.aborted:\n",
+                "        if caller is not None:\n",
+            ),
+        ),
+        "TMO-2",
+    ),
+    "timeout-retry-outside": (
+        "timeout",
+        (
+            (
+                "        self._fired = False\n",
+                "        self._fired = hasattr(clock, 'used')\n        clock.used = True\n",
+            ),
+        ),
+        "TMO-2",
+    ),
+    "timeout-retry-inside": (
+        "timeout",
+        (
+            (
+                "                        result = await following()\n",
+                (
+                    "                        result = await following()\n"
+                    "                        self._fired = False\n"
+                ),
+            ),
+        ),
+        "TMO-2",
+    ),
+    "abort-before-commit-accept": (
+        "pipeline",
+        (("            judged = cancelled(judged, call.body_invoked)  # PST-8", "            pass"),),
+        "CAN-6",
+    ),
+    "abort-before-commit-block": (
+        "pipeline",
+        (
+            (
+                "            judged = cancelled(judged, call.body_invoked)  # PST-8",
+                "            judged = aborted()",
+            ),
+        ),
+        "CAN-7",
+    ),
+    "cancelled-replaces-value": (
+        "pipeline",
+        (
+            (
+                'raise PolicyError("a failed result takes no value (PST-3)")',
+                "return kept",
+            ),
+        ),
+        "CAN-7",
+    ),
+    "value-tool-gone": (
+        "pipeline",
+        (
+            (
+                "            return failure_of(error, Code.POLICY_ERROR)  # PST-3, PST-7",
+                "            return result",
+            ),
+        ),
+        "DSP-4",
+    ),
+    "value-after-conclude": (
+        "pipeline",
+        (("concludes_turn=result.concludes_turn)  # PST-4", "concludes_turn=False)"),),
+        "SCD-12",
+    ),
+    "unusable-and-aborted": (
+        "pipeline",
+        (
+            (
+                "        if call.unusable is not None:\n            return FinalResult(invalid",
+                (
+                    "        if call.unusable is not None and not call.aborted:\n"
+                    "            return FinalResult(invalid"
+                ),
+            ),
+        ),
+        "CAN-7",
+    ),
+    "collapsed": ("pipeline", (("        if collapsed:\n", "        if call is None:\n"),), "FIN-3"),
+    "collapsed-aborted": (
+        "pipeline",
+        (
+            (
+                "registered is not None and (call.aborted or not collapsed)",
+                "registered is not None and not collapsed",
+            ),
+        ),
+        "FIN-2",
+    ),
+    "mode-flips": (
+        "pipeline",
+        (
+            (
+                "        if registered is None or self._collapsed(call):\n            return unknown_tool",
+                "        if registered is None:\n            return unknown_tool",
+            ),
+        ),
+        "DSP-4",
+    ),
+}
+"""The scenario that catches it: the module, the edits, and the clause that is named."""
+
+
+def test_there_are_as_many_as_were_worked_out() -> None:
+    assert len(SCENARIOS) == 51
+    assert all(one.report is not None for one in SCENARIOS.values())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda one: one.id)
+def test_the_built_in_runtime_conforms(scenario: Scenario, backend: str) -> None:
+    assert conform(scenario, Builtin(), backend).problems == ()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_broken_runtime_is_caught_by_the_scenario_for_it(name: str, backend: str) -> None:
+    module, edits, clause = FAULTS[name]
+    with runtime_with(module, *edits) as runtime:
+        problems = conform(SCENARIOS[name], Builtin(runtime), backend).problems
+    assert clause in [one.clause for one in problems], [one.text for one in problems]
+    judges = Counter(one.judge for one in problems)
+    assert judges["specification"] == 1
