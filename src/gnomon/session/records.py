@@ -50,13 +50,14 @@ class LogContent:
 
 def encode(seq: int, crc: int, record: Record) -> tuple[bytes, int]:
     """The line of a record, and the checksum that the next one goes on from."""
-    kind = _text(record.type)
-    data = _text(record.data)
+    kind = encoded(record.type)
+    data = encoded(record.data)
     crc = zlib.crc32(data, zlib.crc32(kind, crc))
     return b'{"seq":%d,"crc":"%08x","type":%s,"data":%s}\n' % (seq, crc, kind, data), crc
 
 
-def _text(value: object) -> bytes:
+def encoded(value: object) -> bytes:
+    """The JSON text of a value, as bytes of UTF-8."""
     text = to_text(value)
     try:
         return text.encode()

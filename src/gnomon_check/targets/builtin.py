@@ -314,7 +314,13 @@ def _hook(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
         stage = stages[hook.on](harness, pos, execution.signal, execution=execution, following=following)
         return await play_listener(hook.script, pos, hook.on, hook.id, stage)
 
-    return listener
+    return _named(listener, hook.id)
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function, under the name that a trace is to show."""
+    function.__name__ = name
+    return function
 
 
 def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
@@ -328,7 +334,7 @@ def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
         if isinstance(end, EndRaised):
             raise ScriptedError(end.what.message)
 
-    return observe
+    return _named(observe, hook.id)
 
 
 def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
@@ -354,7 +360,7 @@ def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
                 answered("raised")
                 raise ScriptedError("the guard fails")
 
-    return ask
+    return _named(ask, guard.id)
 
 
 class _Waiting:
@@ -378,7 +384,7 @@ def _answerer(answerer: Answerer, harness: Harness) -> Callable[..., Any]:
         stage = AnswererStage(harness, pos, _NeverAborts(), following=following)
         return await play_answerer(answerer.script, pos, answerer.id, stage)
 
-    return ask
+    return _named(ask, answerer.id)
 
 
 class _NeverAborts:
