@@ -346,7 +346,7 @@ def test_a_signal_that_the_timeout_found_aborted_is_an_outer_abort() -> None:
     assert other.outcome.code == Code.TOOL_TIMEOUT, "a signal inside of it is none"
 
 
-@pytest.mark.clause("CRE-5", "TMO-3", "DSP-2")
+@pytest.mark.clause("CRE-5", "DSP-2", "TMO-3")
 def test_the_timeout_puts_back_what_it_found_and_reaches_only_a_body_that_it_stands_before() -> None:
     start = (Dispatches(), SetsSignal(1), Delegates(1), ReachesBody(), DeadlinePasses())
     walk = Walk(Setup(wrappers=2, timeout=0), *start)
@@ -357,7 +357,7 @@ def test_the_timeout_puts_back_what_it_found_and_reaches_only_a_body_that_it_sta
     assert outer.state.signal == ("own",)
 
 
-@pytest.mark.clause("DSP-2", "CRE-5")
+@pytest.mark.clause("CRE-5", "DSP-2")
 def test_the_first_abort_is_the_reason_and_a_signal_that_was_put_back_is_none() -> None:
     walk = Walk(Setup(wrappers=1), Dispatches(), SetsSignal(0), Delegates(0), ReachesBody())
     walk.go(OwnSignalAborts(), CallerAborts())

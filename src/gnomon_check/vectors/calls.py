@@ -11,7 +11,8 @@ from gnomon_check.expectation import as_object, echoes, expected
 from gnomon_check.oracle import Oracle
 from gnomon_check.refinement import Listeners, as_spec, key_of
 from gnomon_check.scenario import AbortInputStep, OpenStep, Scenario, inputs_of
-from gnomon_check.vectors.call_cases import GATED, SCENARIOS, WRONG
+from gnomon_check.vectors.call_cases import GATED, SCENARIOS
+from gnomon_check.vectors.call_wrong import WRONG
 from gnomon_check.vectors.case import Case, Suite, fails
 from gnomon_spec import properties
 from gnomon_spec.vocabulary import Event
