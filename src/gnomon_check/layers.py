@@ -90,10 +90,10 @@ class Layers:
         """Whether a call of that name goes past the way that is left open (MOD-2)."""
         return _collapsed(self, name)
 
-    def callable(self, name: str) -> ScenarioTool | None:
+    def callable(self, name: str, *, nested: bool = False) -> ScenarioTool | None:
         """The definition that a call of that name would run now, or nothing (DSP-4)."""
         found = self.visible(name)
-        return None if found is None or self.collapsed(name) else found[1]
+        return None if found is None or (not nested and self.collapsed(name)) else found[1]
 
     def row(self, waterfall: str, name: str, pos: int) -> tuple[str, ...]:
         """The listeners of a waterfall for the call at a position, outermost first (PRE-1)."""

@@ -136,6 +136,9 @@ class Oracle:
         """What blocks the scripts in a state."""
         return self._moves.blocked(world)
 
+    def _answered(self, world: World) -> bool:
+        return self.scenario.mode == "single" and 0 in world.answered
+
     def idle(self, world: World) -> bool:
         """Whether no batch is under way."""
-        return world.batch is None or world.over or world.batch.lane in chapter.ENDED
+        return world.batch is None or world.batch.lane in chapter.ENDED or self._answered(world)

@@ -32,7 +32,8 @@ from gnomon_check.changes import (
     SetMode,
     SetPolicy,
 )
-from gnomon_check.driver import Cause, Controls, Harness
+from gnomon_check.driven import Answered, Cause, Controls
+from gnomon_check.driver import Harness
 from gnomon_check.layers import first_changes
 from gnomon_check.playing import play_answerer, play_listener, play_sync
 from gnomon_check.scenario import (
@@ -46,7 +47,7 @@ from gnomon_check.scenario import (
     ScenarioHook,
     ScenarioTool,
 )
-from gnomon_check.script_steps import Step
+from gnomon_check.script_steps import Execute, Step
 from gnomon_check.scripted_errors import ScriptedError
 from gnomon_check.scripts import EndDenied, EndNothing, EndRaised, EndReturned
 from gnomon_check.targets.builtin_listeners import AnswererStage, PostStage, PreStage, WrapperStage
@@ -77,13 +78,9 @@ class Builtin:
         signal, scope = controls.controller.signal, controls.caller
         calls = [ToolCall(one.id, one.name, one.arguments) for one in scenario.batch.calls]
         if scenario.mode == "single":
-            result = await controls.runtime.execute(calls[0], signal=signal, scope=scope)
-            harness.result_returned(
-                {"ok": result.ok, "code": None if result.ok else result.error.code},
-                _text(result.content),
-                [_text(one) for one in result.contexts],
-            )
-            return bool(result.ok and result.concludes_turn)
+            answered = _answered(await controls.runtime.execute(calls[0], signal=signal, scope=scope))
+            harness.result_returned(0, answered)
+            return answered.concludes
         batch = await controls.runtime.run_batch(calls, session=controls.session, signal=signal, scope=scope)
         return bool(batch.concluded)
 
@@ -138,6 +135,13 @@ class BuiltinControls:
             return f"{type(error).__name__}: {error}"
         return None
 
+    async def execute(self, call: Execute, call_id: str, context: Any) -> Answered:
+        """Make another call from inside a body."""
+        nested = {"parent": context.token, "root_call_id": context.root_call_id} if call.token else {}
+        signal = context.signal if call.signal == "own" else None
+        made = ToolCall(call_id, call.name, call.arguments)
+        return _answered(await self.runtime.execute(made, signal=signal, scope=self.caller, **nested))
+
     def _carry_out(self, change: Change) -> None:
         match change:
             case Register(tool=key):
@@ -185,6 +189,15 @@ class BuiltinControls:
         if number not in self._disposers:
             raise RegistrationError(f"nothing was ever registered as {number!r}")
         self._disposers[number]()
+
+
+def _answered(result: Any) -> Answered:
+    return Answered(
+        {"ok": result.ok, "code": None if result.ok else result.error.code},
+        _text(result.content),
+        tuple(_text(one) for one in result.contexts),
+        bool(result.ok and result.concludes_turn),
+    )
 
 
 def _refuse_mode() -> None:
@@ -291,6 +304,8 @@ def _position(harness: Harness, execution: Any) -> int:
     bound = harness.position(execution.token)
     if bound is not None:
         return bound
+    if harness.made_by_a_body(execution.call_id):
+        return harness.current_call
     calls = harness.scenario.batch.calls
     fitting = [
         pos for pos, one in enumerate(calls) if (one.id, one.name) == (execution.call_id, execution.name)
