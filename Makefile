@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check explore mutants generated clean
+.PHONY: help demo test lint types imports check explore mutants generated bench clean
 
 help:
 	@echo "gnomon: the tool-call runtime of an agent, specified, built and checked"
@@ -19,6 +19,7 @@ help:
 	@echo "  make explore   every reachable state of a batch of three calls"
 	@echo "  make mutants   small wrong edits of the specification, each caught by name"
 	@echo "  make generated write the generated files: schemas, vectors, pages"
+	@echo "  make bench     how fast the runtime is, as ratios (about two minutes)"
 	@echo "  make clean     remove the virtual environment and all caches"
 	@echo
 	@echo "Each makes what it needs in .venv first. Examples:"
@@ -57,6 +58,9 @@ mutants: $(READY)
 
 generated: $(READY)
 	@$(BIN)/python -m gnomon_check.generated
+
+bench: $(READY)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build
