@@ -75,6 +75,7 @@ class Call:
         "arguments",
         "body_invoked",
         "caller",
+        "checked",
         "concluded",
         "deferred",
         "finalize_content",
@@ -100,6 +101,8 @@ class Call:
         """The signal that the wrappers have left in place (CRE-5)."""
         self.timeout: float | None = None
         """The seconds that the tool may take, as they were when it was dispatched (TMO-1)."""
+        self.checked: tuple[RegisteredTool, list[str]] | None = None
+        """How the arguments do not fit a definition: neither ever changes."""
         self.body_invoked = False
         self.concluded = False
         self.deferred: list[Content] = []

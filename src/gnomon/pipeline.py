@@ -225,8 +225,9 @@ class Pipeline:
             return FinalResult(failure_of(error, Code.POLICY_ERROR))  # DSP-13
         finally:
             call.signal = call.caller.signal  # CRE-5
-        result = replace(result, contexts=(*call.deferred, *result.contexts))  # DSP-11
-        if isinstance(result, Success):
+        if call.deferred:
+            result = replace(result, contexts=(*call.deferred, *result.contexts))  # DSP-11
+        if isinstance(result, Success) and result.concludes_turn is not call.concluded:
             result = replace(result, concludes_turn=call.concluded)  # DSP-14
         if call.aborted:
             result = cancelled(result, call.body_invoked)  # DSP-12
@@ -376,7 +377,9 @@ class Pipeline:
                 info = ErrorInfo(message, Code.BLOCKED.value, "BlockedError")
                 return Failure(info, feedback, contexts=tuple(contexts))  # PST-5
             case Accept(content, value, contexts):
-                kept = replace(result, contexts=(*result.contexts, *contexts))  # PST-6
+                kept = (
+                    replace(result, contexts=(*result.contexts, *contexts)) if contexts else result
+                )  # PST-6
                 if value is ABSENT:
                     return kept if content is ABSENT else replace(kept, content=content)  # PST-4
                 if content is not ABSENT:
@@ -450,7 +453,9 @@ def _violations(registered: RegisteredTool, call: Call) -> list[str]:
     """How the arguments do not fit what the tool publishes, unless it checks them itself (SCH-8)."""
     if registered.tool.checks_own_arguments:
         return []
-    return registered.parameters.violations(call.arguments)
+    if call.checked is None or call.checked[0] is not registered:
+        call.checked = registered, registered.parameters.violations(call.arguments)
+    return call.checked[1]
 
 
 async def _projected(call: Call, result: Result) -> Result:

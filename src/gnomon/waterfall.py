@@ -102,19 +102,19 @@ class Next(Generic[T]):
                 raise cancellation
 
 
-async def run_waterfall(
+def run_waterfall(
     listeners: Sequence[Listener[T]],
     innermost: Callable[[], Awaitable[T]],
     proper: Callable[[object], T],
     watches: Watches | None = None,
-) -> T:
+) -> Coroutine[Any, Any, T]:
     """Run a row of listeners, and answer what the outermost decides.
 
     `proper` makes each listener's answer a decision, or raises `PolicyError`. What a listener raises is
     raised in the listener around it, and at last here: a KeyboardInterrupt as itself, anything else as
     it is. `watches` is asked for a watch whenever a listener starts.
     """
-    return await _from(0, listeners, innermost, proper, watches)
+    return _from(0, listeners, innermost, proper, watches)
 
 
 async def _from(
