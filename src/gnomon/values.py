@@ -109,7 +109,8 @@ def snapshot(value: object, limits: Limits | None = None) -> JSON:
     """
     bounds = limits or Limits()
     try:
-        return _Straight(bounds.nodes).copy(value, min(bounds.depth, _SHALLOW))
+        straight: JSON = _Straight(bounds.nodes).copy(value, min(bounds.depth, _SHALLOW))
+        return straight
     except _NotStraight:
         return _Snapshot(bounds).of(value)
 
