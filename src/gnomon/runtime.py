@@ -156,6 +156,7 @@ class Runtime(LayerOwner):
                 signal=fused,
                 max_parallel=bound,
             )
+            del received  # the run lets go of a call once it is committed
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
             was_aborted = fused.aborted
         if run.failure is None:

@@ -59,7 +59,9 @@ class BatchRun:
         self._controller = controller
         self._signal = signal
         self._max_parallel = max_parallel
-        self._slots = [Slot(call) for call in calls]
+        self._slots = {position: Slot(call) for position, call in enumerate(calls)}
+        """The calls that are not committed: what a call holds is let go with it."""
+        self._size = len(calls)
         self._mailbox = Mailbox()
         self._in_flight: set[int] = set()
         self._next_start = 0
@@ -99,7 +101,7 @@ class BatchRun:
 
     def _may_start(self) -> bool:
         position = self._next_start
-        if position == len(self._slots) or self._signal.aborted:
+        if position == self._size or self._signal.aborted:
             return False  # SCD-8
         if len(self._in_flight) >= self._max_parallel:
             return False  # SCD-4
@@ -141,6 +143,7 @@ class BatchRun:
             result = await self._pipeline.finalize(slot.call, slot.settled)
             self._journal.result(position, slot.call.announced, result)
             self.results.append(result)
+            del self._slots[position]
             for context in result.contexts:
                 self._journal.context(position, slot.call.announced, context)  # SCD-15
                 self.contexts.append(context)
@@ -148,7 +151,7 @@ class BatchRun:
 
     def _answer_unstarted(self) -> None:
         """Answer every call that an abort kept from starting: a pair of records, no hook (SCD-8)."""
-        for position in range(self._next_start, len(self._slots)):
+        for position in range(self._next_start, self._size):
             call = self._slots[position].call.announced
             result = aborted_before_dispatch()
             self._journal.call(position, call)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeAlias
 
 import anyio
@@ -151,17 +151,20 @@ class AbortController:
         self.signal._abort(reason)  # PY-11
 
 
-@contextmanager
-def fuse(*signals: AbortSignal) -> Iterator[AbortSignal]:
+def fuse(*signals: AbortSignal) -> AbstractContextManager[AbortSignal]:
     """A signal that aborts when any of `signals` does, with its reason, inside the `with` block.
 
     Where all are one object, that object is answered and nothing is created. On leaving the
     block, and at the first abort, the callbacks on the others are taken away again (DSP-2).
     """
-    distinct = list({id(one): one for one in signals}.values())
+    distinct = {id(one): one for one in signals}
     if len(distinct) == 1:
-        yield distinct[0]
-        return
+        return nullcontext(signals[0])
+    return _fused(list(distinct.values()))
+
+
+@contextmanager
+def _fused(distinct: list[AbortSignal]) -> Iterator[AbortSignal]:
     controller = AbortController()
     registrations: list[Registration] = []
 

@@ -21,6 +21,9 @@ class Limits:
     nodes: int = 1_000_000
 
 
+_USUAL = Limits()
+
+
 class NotJson(ValueError):
     """A part of a value is no JSON value. `path` leads to the first such part (VAL-2)."""
 
@@ -107,7 +110,7 @@ def snapshot(value: object, limits: Limits | None = None) -> JSON:
     Types are compared exactly: a subclass that stands in for one of JSON's types is refused (VAL-1).
     Raises `NotJson`, with the path to the first offending part.
     """
-    bounds = limits or Limits()
+    bounds = _USUAL if limits is None else limits
     try:
         straight: JSON = _Straight(bounds.nodes).copy(value, min(bounds.depth, _SHALLOW))
         return straight

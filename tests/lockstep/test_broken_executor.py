@@ -21,7 +21,7 @@ COMMIT_ON_SETTLEMENT: tuple[Edit, ...] = (
                 return
             result = await self._pipeline.finalize(slot.call, slot.settled)
 """,
-        """            ready = [p for p in range(self._next_start) if self._slots[p].settled is not None]
+        """            ready = [p for p, one in self._slots.items() if one.settled is not None]
             if not ready:
                 return
             position = ready[0]
@@ -38,7 +38,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
     "commits on settlement": ("scheduler", COMMIT_ON_SETTLEMENT, "SCD-6"),
     "starts after the abort": (
         "scheduler",
-        (("position == len(self._slots) or self._signal.aborted", "position == len(self._slots)"),),
+        (("position == self._size or self._signal.aborted", "position == self._size"),),
         "SCD-8",
     ),
     "forgets calls that never started": (
