@@ -118,7 +118,7 @@ def growth(gnomon: Package, quick: bool) -> list[Row]:
                 "a call of a batch",
                 lambda n: cases.batch(gnomon, n),
                 scaled(10, 100, 1_000, 10_000),
-                effort(5, 0.05),
+                effort(9, 0.05),
             ),
             *_pieces(
                 "a listener of each waterfall",
