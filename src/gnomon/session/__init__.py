@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from gnomon.session.log import JsonlSession, MemorySession, Session
+from gnomon.session.log import Fsync, JsonlSession, MemorySession, Session
 from gnomon.session.records import LogContent, Record, StoredRecord, read_log, read_log_bytes
+from gnomon.session.standing import OpenCall, Standing, standing_of
 
 __all__ = [
+    "Fsync",
     "JsonlSession",
     "LogContent",
     "MemorySession",
+    "OpenCall",
     "Record",
     "Session",
+    "Standing",
     "StoredRecord",
     "read_log",
     "read_log_bytes",
+    "standing_of",
 ]
