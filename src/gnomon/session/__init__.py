@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gnomon.session.closing import missing, repair
 from gnomon.session.log import Fsync, JsonlSession, MemorySession, Session
 from gnomon.session.records import LogContent, Record, StoredRecord, read_log, read_log_bytes
 from gnomon.session.standing import OpenCall, Standing, standing_of
@@ -16,7 +17,9 @@ __all__ = [
     "Session",
     "Standing",
     "StoredRecord",
+    "missing",
     "read_log",
     "read_log_bytes",
+    "repair",
     "standing_of",
 ]

@@ -33,6 +33,8 @@ class OpenCall:
 class Standing:
     """The last turn and step of a log, what of them is still open, and the approval policy."""
 
+    size: int = 0
+    """How many records the log has."""
     turn: int = -1
     step: int = 0
     turn_is_open: bool = False
@@ -50,6 +52,7 @@ class Standing:
     def take(self, seq: int, kind: str, data: dict[str, Any]) -> None:
         """Take in the next record. Raises `LogError` for one that `check_record` refuses."""
         check_record(kind, data)
+        self.size = seq + 1
         match kind:
             case "turn/start":
                 self.turn, self.step, self.turn_is_open = data["turn"], 0, True
