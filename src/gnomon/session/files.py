@@ -64,6 +64,11 @@ class Files:
             parts.append(part)
         return b"".join(parts)
 
+    def load(self, path: str) -> bytes:
+        """All that the file of that name holds."""
+        with open(path, "rb") as file:
+            return file.read()
+
     def write(self, file: int, content: bytes | memoryview) -> int:
         """Write, and answer how many bytes were taken; it need not be all."""
         return os.write(file, content)

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias, get_args
 from gnomon.errors import ConfigError, LogError
 from gnomon.session.files import Files
 from gnomon.session.group import GroupSync
-from gnomon.session.records import LogContent, Record, StoredRecord, read_log
+from gnomon.session.records import LogContent, Record, StoredRecord
 from gnomon.session.standing import Standing, check_record
 from gnomon.session.writing import LogFile
 
@@ -125,7 +125,7 @@ class JsonlSession:
             await self._group.flush()
 
     def records(self) -> Iterable[StoredRecord]:
-        return read_log(self._file.path).records
+        return self._file.read().records
 
     def close(self) -> None:
         """Close the file. A closed session takes no more records."""

@@ -67,6 +67,14 @@ class LogFile:
         self._seq, self._crc, self._size = len(content.records), content.crc, content.size
         return content
 
+    def read(self) -> LogContent:
+        """What it holds now. Raises `LogCorrupt` and `LogError`."""
+        try:
+            content = self._files.load(self.path)
+        except OSError as error:
+            raise LogError(f"{self.name}: cannot be read: {_reason(error)}") from error
+        return read_log_bytes(content, self.name)
+
     def _keep(self, torn: bytes) -> str:
         """Write torn bytes into a new file beside the log, and have them on the disk before they are cut."""
         files, number = self._files, 1
