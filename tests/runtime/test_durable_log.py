@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -201,6 +202,22 @@ def test_where_the_torn_bytes_cannot_be_kept_nothing_is_cut(operation: str) -> N
     with disk.session() as session:
         assert session.kept is not None
     assert torn[ends(torn)[-1] :] in kept(disk)
+
+
+@pytest.mark.clause("LOG-3")
+def test_a_recovery_that_the_disk_fails_loses_nothing_and_goes_on_with_the_next() -> None:
+    content = rich_log("exclusive")[:-3]
+    start = ends(content)[-1]
+    for room in range(300):
+        disk = Disk(log=content)
+        disk.room = room
+        with contextlib.suppress(LogError):
+            disk.session().close()
+        disk.room = None
+        with disk.session() as session:
+            found = [one for one in session.records() if one.type != "log/recovered"]
+        assert tuple(found) == read_log_bytes(content[:start]).records
+        assert kept(disk)[0] == content[start:]
 
 
 @pytest.mark.clause("LOG-3")
