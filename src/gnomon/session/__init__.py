@@ -5,7 +5,7 @@ from __future__ import annotations
 from gnomon.session.closing import missing, repair
 from gnomon.session.log import Fsync, JsonlSession, MemorySession, Session
 from gnomon.session.records import LogContent, Record, StoredRecord, read_log, read_log_bytes
-from gnomon.session.standing import OpenCall, Standing, standing_of
+from gnomon.session.standing import OpenCall, Standing, check_record, standing_of
 
 __all__ = [
     "Fsync",
@@ -17,6 +17,7 @@ __all__ = [
     "Session",
     "Standing",
     "StoredRecord",
+    "check_record",
     "missing",
     "read_log",
     "read_log_bytes",
