@@ -1,4 +1,5 @@
-"""Files in memory that fail as they are told to, for what cannot be had from a real disk at will."""
+"""Files in memory that fail as they are told to, for what cannot be had from a real disk at will;
+and what is found in them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from gnomon import JsonlSession
+from gnomon.session import StoredRecord
 from gnomon.session.files import Files, Status
 
 
@@ -154,3 +156,20 @@ def failing(operation: str) -> Callable[[str], object]:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     return before
+
+
+def ends(content: bytes) -> list[int]:
+    """Where whole records end, and where the first begins."""
+    return [0, *(place + 1 for place, byte in enumerate(content) if byte == ord("\n"))]
+
+
+def kept(disk: Disk, name: str = "log") -> list[bytes]:
+    """What was put aside, in order."""
+    found = []
+    while (one := f"{name}.torn-{len(found) + 1}") in disk:
+        found.append(disk[one])
+    return found
+
+
+def plain(records: tuple[StoredRecord, ...]) -> list[tuple[str, object]]:
+    return [(one.type, one.data) for one in records]

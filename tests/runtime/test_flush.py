@@ -250,7 +250,7 @@ def test_a_cancelled_batch_flushes_before_it_lets_the_cancellation_out(backend: 
 
 
 @both
-@pytest.mark.clause("LOG-3", "SCD-9")
+@pytest.mark.clause("SCD-9", "LOG-3")
 def test_a_flush_that_fails_is_a_failure_of_the_batch(backend: str) -> None:
     disk = Disk()
     with disk.session() as session:
