@@ -143,6 +143,7 @@ class Disk(Files):
         self.names.pop(path).is_linked = False
 
     def close(self, file: int) -> None:
+        self.before("close")
         node = self.opened.pop(file)
         if node.locked_by == file:
             node.locked_by = None

@@ -65,9 +65,7 @@ def test_all_who_flush_while_a_sync_runs_share_the_next(backend: str) -> None:
                 group.start_soon(produce, number)
             await anyio.wait_all_tasks_blocked()
             assert len(list(session.records())) == 50
-            slow.released.release()
-            await slow.begun()
-            slow.released.release()
+            slow.released.release(50)
 
     with disk.session() as session:
         on(backend, main)
@@ -150,8 +148,11 @@ def test_a_native_cancellation_of_one_who_waits_does_so_too() -> None:
 def test_a_session_is_closed_only_once_a_sync_has_ended() -> None:
     disk = Disk()
     slow = Slow(disk)
-    session = disk.session()
-    session.append(Record("kind", {}))
+    order: list[str] = []
+
+    def watch(operation: str) -> None:
+        slow.hold(operation)
+        order.append(operation)
 
     async def main() -> None:
         with anyio.CancelScope() as scope:
@@ -160,12 +161,15 @@ def test_a_session_is_closed_only_once_a_sync_has_ended() -> None:
                 await slow.begun()
                 scope.cancel()
 
+    session = disk.session()
+    session.append(Record("kind", {}))
+    disk.before = watch
     anyio.run(main)
     closing = threading.Thread(target=session.close)
     closing.start()
-    assert disk.opened
     slow.released.release()
     closing.join()
+    assert order[-2:] == ["sync", "close"]
     assert disk.syncs == 1
     assert not disk.opened
 

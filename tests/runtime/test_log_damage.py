@@ -81,6 +81,19 @@ def test_a_tail_of_zeros_is_torn(name: str) -> None:
 
 
 @pytest.mark.clause("LOG-3")
+def test_a_last_record_with_zeros_in_it_and_behind_it_is_torn() -> None:
+    content = rich_log("exclusive")
+    start = ends(content)[-2]
+    holed = content[: start + 20] + bytes(10) + content[start + 30 :]
+    for tail in (b"", bytes(1), bytes(700)):
+        found = read_log_bytes(holed + tail)
+        assert found.dropped == holed[start:] + tail
+        assert found.records == read_log_bytes(content[:start]).records
+    with pytest.raises(LogCorrupt):
+        read_log_bytes(holed + b"\0{")
+
+
+@pytest.mark.clause("LOG-3")
 @given(st.binary(min_size=1, max_size=40), st.sampled_from(sorted(PROGRAMS)))
 def test_a_log_with_anything_after_it_is_read_or_refused_and_nothing_is_made_up(
     tail: bytes, name: str

@@ -10,6 +10,8 @@ import anyio
 import pytest
 from calls import both, on
 from disk import Disk, failing
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich_logs import PROGRAMS, rich_log
 
 from gnomon import (
@@ -147,6 +149,44 @@ def test_a_log_cut_at_any_byte_is_opened_and_repaired_to_one_that_verify_accepts
 def _moved(added: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Records without what they cite: a `log/recovered` before them moves that by one."""
     return [(kind, {**data, "cites": None}) for kind, data in added]
+
+
+CALL_IDS = st.sampled_from(["a", "b"])
+ANNOUNCED = st.fixed_dictionaries({"callId": CALL_IDS, "name": st.just("act"), "arguments": st.just("{}")})
+PLACE = {"turn": st.integers(0, 2), "step": st.integers(0, 2)}
+ANY_RECORD = st.one_of(
+    st.tuples(st.just("turn/start"), st.fixed_dictionaries({"turn": PLACE["turn"]})),
+    st.tuples(st.just("step/start"), st.fixed_dictionaries(PLACE)),
+    st.tuples(
+        st.just("assistant/calls"),
+        st.fixed_dictionaries({**PLACE, "calls": st.lists(ANNOUNCED, min_size=1, max_size=3)}),
+    ),
+    st.tuples(
+        st.just("tool/call"),
+        st.builds(
+            lambda call, repair: {**call, **({"repair": True} if repair else {})}, ANNOUNCED, st.booleans()
+        ),
+    ),
+    st.tuples(
+        st.just("tool/result"),
+        st.builds(
+            lambda call, cites: {"message": {"callId": call}, "cites": cites}, CALL_IDS, st.integers(0, 12)
+        ),
+    ),
+    st.sampled_from([("step/end", {}), ("turn/end", {}), ("of/later", {})]),
+)
+
+
+@pytest.mark.clause("REP-1")
+@settings(max_examples=400)
+@given(st.lists(ANY_RECORD, max_size=14))
+def test_records_in_any_order_are_closed_as_the_specification_says(drawn: list[tuple[str, Any]]) -> None:
+    """Announced again in the same step, closed too early, cited wrongly: whatever a log holds."""
+    records = tuple(StoredRecord(place, kind, data) for place, (kind, data) in enumerate(drawn))
+    session = Given(records)
+    specified = specification.repair([as_specified(one) for one in records])
+    assert [as_specified(one) for one in repair(session)] == [without_names(one) for one in specified]
+    assert repair(session) == ()
 
 
 # -- what is written ----------------------------------------------------------------------------------
