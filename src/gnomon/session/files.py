@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 if sys.platform != "win32":
     import fcntl
@@ -14,8 +14,7 @@ if sys.platform != "win32":
 _BINARY: int = getattr(os, "O_BINARY", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """What is known of an open file: its size, whether it is a plain file, and whether it has a name yet."""
 
     size: int
