@@ -177,9 +177,20 @@ ANY_RECORD = st.one_of(
 )
 
 
+OPENING: list[tuple[str, Any]] = [
+    ("turn/start", {"turn": 1}),
+    ("step/start", {"turn": 1, "step": 1}),
+    ("assistant/calls", {"calls": [{"callId": one, "name": "act", "arguments": ""} for one in "aab"]}),
+]
+
+
 @pytest.mark.clause("REP-1")
 @settings(max_examples=400)
-@given(st.lists(ANY_RECORD, max_size=14))
+@given(
+    st.builds(
+        lambda begin, rest: begin + rest, st.sampled_from([OPENING, []]), st.lists(ANY_RECORD, max_size=9)
+    )
+)
 def test_records_in_any_order_are_closed_as_the_specification_says(drawn: list[tuple[str, Any]]) -> None:
     """Announced again in the same step, closed too early, cited wrongly: whatever a log holds."""
     records = tuple(StoredRecord(place, kind, data) for place, (kind, data) in enumerate(drawn))
