@@ -241,18 +241,21 @@ def _tool(one: ScenarioTool, harness: Harness) -> Tool:
 
 
 def _output(one: ScenarioTool, harness: Harness) -> Output:
-    render, meta = one.render, one.presentation_meta
     given: dict[str, Any] = {}
-    if render is not None:
-        given["render"] = lambda arguments, value: _played(render, "content.rendered", harness)
-    if meta is not None:
-        given["meta"] = lambda arguments, value: _played(meta, "content.meta", harness)
+
+    def player(script: Sequence[Step], event: str) -> Callable[[Any, Any], object]:
+        # There is no execution to tell the call by: it is the one whose task is at work.
+        return lambda arguments, value: _played(script, event, harness, harness.current_call)
+
+    if one.render is not None:
+        given["render"] = player(one.render, "content.rendered")
+    if one.presentation_meta is not None:
+        given["meta"] = player(one.presentation_meta, "content.meta")
     return Output(schema=one.output.schema_, **given)
 
 
-def _played(script: Sequence[Step], event: str, harness: Harness) -> object:
-    """Play what is called with no execution to tell the call by: the call whose task is at work."""
-    pos = harness.current_call
+def _played(script: Sequence[Step], event: str, harness: Harness, pos: int) -> object:
+    """Play a script that answers with a value, or with nothing."""
     harness.emit(event, pos=pos)
     match play_sync(script, pos, harness):
         case EndReturned(value, _):
@@ -286,15 +289,7 @@ def _change(script: Sequence[Step] | None, event: str, harness: Harness) -> Any:
         return None
 
     def change(execution: Any, result: Any) -> object:
-        pos = _position(harness, execution)
-        harness.emit(event, pos=pos)
-        match play_sync(script, pos, harness):
-            case EndReturned(value, _):
-                return value_of(value, pos)
-            case EndNothing():
-                return None
-            case _:
-                raise ScriptedError("it failed")
+        return _played(script, event, harness, _position(harness, execution))
 
     return change
 
