@@ -8,6 +8,7 @@ No clock is read and nothing sleeps.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -384,9 +385,10 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
             windows.append(await _window(harness, step))
         harness.release_everything()
         harness.abort("the scenario is over")
+        harness.controls.finish()
         windows.append(await _window(harness, None))
         if not harness.over:
-            await _break_off(group.cancel_scope.cancel)
+            await _break_off()
     return windows
 
 
@@ -454,15 +456,39 @@ async def quiesce() -> None:
             return
 
 
-async def _break_off(cancel: Callable[[], None]) -> None:
+class _BrokenOff(BaseException):
+    """An implementation never ends by itself; no shield of its keeps this away."""
+
+
+async def _break_off() -> None:
     """End an implementation that never ends by itself, however it shields its tasks."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        cancel()
+        await _break_off_on_trio()
         return
     for _ in range(50):
         for task in asyncio.all_tasks():
             if task is not asyncio.current_task():
                 task.cancel()
         await asyncio.sleep(0)
+
+
+async def _break_off_on_trio() -> None:
+    trio = sys.modules["trio"]
+
+    def strike() -> None:
+        raise _BrokenOff
+
+    def descendants(task: Any) -> Iterator[Any]:
+        for nursery in task.child_nurseries:
+            for child in nursery.child_tasks:
+                yield child
+                yield from descendants(child)
+
+    for _ in range(50):
+        for task in list(descendants(trio.lowlevel.current_task())):
+            # What a cancellation does to a task that waits, and a shield cannot keep off.
+            if task._abort_func is not None:
+                task._attempt_abort(strike)
+        await trio.lowlevel.checkpoint()

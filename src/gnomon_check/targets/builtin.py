@@ -93,6 +93,7 @@ class BuiltinControls:
         self._harness = harness
         self._scenario = scenario
         self.controller = AbortController()
+        self._apart = AbortController()
         self.session = _Session(harness)
         more: dict[str, Any] = {}
         if scenario.approval is not None:
@@ -123,6 +124,10 @@ class BuiltinControls:
         """Abort the caller's signal."""
         self.controller.abort(cause)
 
+    def finish(self) -> None:
+        """End the calls that bodies have made with no signal of theirs."""
+        self._apart.abort(Cause("caller", "the scenario is over"))
+
     def source_of(self, reason: object) -> str:
         """A deadline says so; whatever else the runtime aborts by itself, it aborts as the caller."""
         return "deadline" if isinstance(reason, DeadlinePassed) else "caller"
@@ -138,7 +143,7 @@ class BuiltinControls:
     async def execute(self, call: Execute, call_id: str, context: Any) -> Answered:
         """Make another call from inside a body."""
         nested = {"parent": context.token, "root_call_id": context.root_call_id} if call.token else {}
-        signal = context.signal if call.signal == "own" else None
+        signal = context.signal if call.signal == "own" else self._apart.signal
         made = ToolCall(call_id, call.name, call.arguments)
         return _answered(await self.runtime.execute(made, signal=signal, scope=self.caller, **nested))
 
