@@ -38,10 +38,11 @@ from gnomon.session import JsonlSession, MemorySession, Record, Session
 from gnomon.signals import AbortController, AbortSignal, Registration, fuse
 from gnomon.timeout import Clock
 from gnomon.tools import Output, Token, Tool, ToolContext
+from gnomon.trace import TraceSink
+from gnomon.trace_file import JsonlTrace
 from gnomon.values import JSON, Limits, json_equal
+from gnomon.version import __version__ as __version__
 from gnomon.waterfall import Next
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ABSENT",
@@ -77,6 +78,7 @@ __all__ = [
     "ImageBlock",
     "JsonBlock",
     "JsonlSession",
+    "JsonlTrace",
     "Limits",
     "LogCorrupt",
     "LogError",
@@ -104,6 +106,7 @@ __all__ = [
     "ToolCall",
     "ToolContext",
     "ToolError",
+    "TraceSink",
     "define_tool",
     "fuse",
     "json_equal",

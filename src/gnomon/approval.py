@@ -17,10 +17,11 @@ import anyio.to_thread
 from gnomon.backend import Crew
 from gnomon.errors import Code, ConfigError, PolicyError
 from gnomon.execution import Call
-from gnomon.registry import Registry
+from gnomon.registry import Entry, Registry
 from gnomon.results import Failure, aborted_before_dispatch, failure
 from gnomon.scopes import Scope
 from gnomon.session import Record, Session
+from gnomon.trace import EventName
 from gnomon.waterfall import Listener, Next, run_waterfall
 
 ApprovalOutcome: TypeAlias = Literal["allowed-once", "rejected", "cancelled", "unavailable"]
@@ -131,7 +132,7 @@ class Approvals:
         self._registry = registry
         self._policy = None if policy is None else known_policy(policy)
         if approver is not None:
-            registry.on("approval", lambda request, _next: approver.ask(request), registry.everywhere)
+            registry.on("approval", _answering(approver), registry.everywhere)
 
     async def ask(self, call: Call, reason: str | None, crew: Crew) -> Failure | None:
         """Ask for one call; answers nothing where it may go on, else the result of the denial (APP-1).
@@ -144,9 +145,13 @@ class Approvals:
         log = call.caller.log
         call_id = call.announced.id
         request = None if log is None else log.asked(call_id, call.name, reason)  # APP-6, APP-10
+        if call.trace is not None and request is not None:
+            call.trace.emit(EventName.APPROVAL_ASKED, request=str(request))
         outcome = await self._outcome(call, reason, crew)
         if log is not None and request is not None:
             log.decided(request, call_id, outcome)  # APP-6
+            if call.trace is not None:
+                call.trace.emit(EventName.APPROVAL_DECIDED, request=str(request), outcome=outcome)
         if outcome == "allowed-once":
             return None
         if outcome == "cancelled" and call.aborted:
@@ -167,6 +172,15 @@ class Approvals:
         return logged or self._policy or "ask"  # APP-9
 
 
+def _answering(approver: Approver) -> Callable[..., object]:
+    """An approver, as the outermost answerer (APP-8)."""
+
+    def approver_asked(request: ApprovalRequest, following: Next[ApprovalOutcome]) -> object:
+        return approver.ask(request)
+
+    return approver_asked
+
+
 def no_service(reason: str | None) -> Failure:
     """The denial of an ask where there is no approval service (APP-2)."""
     return failure(Code.APPROVAL_UNAVAILABLE, NO_SERVICE if reason is None else reason, "ApprovalError")
@@ -177,7 +191,7 @@ class _Asking:
 
     __slots__ = ("_answer", "_answerers", "_call", "_over", "_request", "_scope", "_struck")
 
-    def __init__(self, call: Call, request: ApprovalRequest, answerers: list[Callable[..., object]]) -> None:
+    def __init__(self, call: Call, request: ApprovalRequest, answerers: list[Entry]) -> None:
         self._call = call
         self._request = request
         self._answerers = answerers
@@ -205,9 +219,9 @@ class _Asking:
         answer: ApprovalOutcome = "unavailable"
         with self._scope:
             try:
-                answer = await self._call.step(
-                    run_waterfall([self._listener(one) for one in self._answerers], _unavailable, _proper)
-                )
+                listeners = [self._listener(one.function) for one in self._answerers]
+                watches = self._call.watches("approval", self._answerers)
+                answer = await self._call.step(run_waterfall(listeners, _unavailable, _proper, watches))
             except KeyboardInterrupt as error:
                 if self._over.is_set():
                     crew.report(error)  # the lane has gone on, and hears of it at the end of the batch

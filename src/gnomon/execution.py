@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from gnomon.backend import Running
 from gnomon.content import Content
 from gnomon.contexts import InContext
-from gnomon.registry import Layer, RegisteredTool
+from gnomon.registry import Entry, Layer, RegisteredTool
 from gnomon.results import ABSENT, Result
 from gnomon.signals import AbortSignal
 from gnomon.tools import Token
+from gnomon.trace import CallTrace
 from gnomon.values import JSON, Limits, NotJson, parse_arguments, snapshot
+from gnomon.waterfall import Watches
 
 if TYPE_CHECKING:
     from gnomon.scopes import Scope
@@ -82,6 +84,7 @@ class Call:
         "stages",
         "timeout",
         "token",
+        "trace",
         "unusable",
         "view",
     )
@@ -90,6 +93,8 @@ class Call:
         self.announced = announced
         self.caller = caller
         self.token = Token()
+        self.trace: CallTrace | None = None
+        """What is told of the call, where anybody listens."""
         self._context: Context | None = None
         self.signal: AbortSignal = caller.signal
         """The signal that the wrappers have left in place (CRE-5)."""
@@ -125,6 +130,12 @@ class Call:
         """Trust a result, because it was made for this call."""
         self.made[id(result)] = result
         return result
+
+    def watches(self, waterfall: str, listeners: Sequence[Entry]) -> Watches | None:
+        """What watches the listeners of a waterfall, where anybody listens."""
+        if self.trace is None:
+            return None
+        return self.trace.waterfall(waterfall, [one.id for one in listeners])
 
     async def outlast_bodies(self) -> None:
         """Wait until no body of this call runs, whatever its wrappers did with theirs (DSP-6).

@@ -10,6 +10,7 @@ from gnomon.errors import ConfigError, PolicyError
 from gnomon.execution import ToolCall
 from gnomon.results import ABSENT, Failure, Result
 from gnomon.session import Record, Session, Standing, standing_of
+from gnomon.trace import CallTrace
 from gnomon.values import thaw
 
 
@@ -54,29 +55,30 @@ class Journal:
             )
         self._owns = not last.step_is_open
         self._announces = self._owns or last.announced is None or last.answered > 0
-        self._turn, self._step = (last.turn, last.step) if last.step_is_open else (last.turn + 1, 0)
+        self.turn, self.step = (last.turn, last.step) if last.step_is_open else (last.turn + 1, 0)
         self._cites: dict[int, int] = {}
 
     def _append(self, kind: str, **data: Any) -> int:
-        return self._session.append(Record(kind, {"turn": self._turn, "step": self._step, **data}))
+        return self._session.append(Record(kind, {"turn": self.turn, "step": self.step, **data}))
 
     def open(self, calls: Sequence[ToolCall]) -> None:
         """Open turn and step where none is open, and announce the calls where nobody has."""
         if self._owns:
-            self._session.append(Record("turn/start", {"turn": self._turn}))
+            self._session.append(Record("turn/start", {"turn": self.turn}))
             self._append("step/start")
         if not self._announces:
             return
         announced = [{"callId": one.id, "name": one.name, "arguments": one.arguments} for one in calls]
         self._append("assistant/calls", calls=announced)
 
-    def call(self, position: int, call: ToolCall) -> None:
+    def call(self, position: int, call: ToolCall) -> int:
         """Write that a call starts, with its arguments as the model wrote them (ARG-4)."""
-        self._cites[position] = self._append(
+        self._cites[position] = seq = self._append(
             "tool/call", callId=call.id, name=call.name, arguments=call.arguments
         )
+        return seq
 
-    def result(self, position: int, call: ToolCall, result: Result) -> None:
+    def result(self, position: int, call: ToolCall, result: Result) -> int:
         """Write a result, citing its call."""
         message = {"callId": call.id, "isError": not result.ok, "content": thaw(result.content)}
         more: dict[str, Any] = {}
@@ -84,19 +86,52 @@ class Journal:
             more["error"] = {"name": result.error.name, "code": result.error.code}
         if result.meta is not ABSENT:
             more["meta"] = thaw(result.meta)
-        self._append("tool/result", message=message, **more, cites=self._cites[position])
+        return self._append("tool/result", message=message, **more, cites=self._cites[position])
 
-    def context(self, position: int, call: ToolCall, context: Content) -> None:
+    def context(self, position: int, call: ToolCall, context: Content) -> int:
         """Write that a context of a call was taken in, to be sent with the next request (SCD-15)."""
-        self._append("context/accepted", callId=call.id, content=thaw(context))
+        return self._append("context/accepted", callId=call.id, content=thaw(context))
+
+    def cited(self, position: int) -> int:
+        """The number of the record that the result of a call cites."""
+        return self._cites[position]
 
     def close(self, reason: str) -> None:
         """Close what was opened."""
         if not self._owns:
             return
         self._append("step/end")
-        self._session.append(Record("turn/end", {"turn": self._turn, "reason": reason}))
+        self._session.append(Record("turn/end", {"turn": self.turn, "reason": reason}))
 
     async def flush(self) -> None:
         """Have the session make durable what was written."""
         await self._session.flush()
+
+
+class TracedJournal:
+    """Tells a trace of what a journal has written, once it is written."""
+
+    def __init__(self, journal: Journal, calls: Sequence[CallTrace]) -> None:
+        self._journal = journal
+        self._calls = calls
+
+    def call(self, position: int, call: ToolCall) -> int:
+        seq = self._journal.call(position, call)
+        self._calls[position].logged(call, log_seq=seq)
+        return seq
+
+    def result(self, position: int, call: ToolCall, result: Result) -> int:
+        seq = self._journal.result(position, call, result)
+        self._calls[position].answered(call, result, log_seq=seq, cites=self._journal.cited(position))
+        return seq
+
+    def context(self, position: int, call: ToolCall, context: Content) -> int:
+        seq = self._journal.context(position, call, context)
+        self._calls[position].accepted(context, log_seq=seq)
+        return seq
+
+    def close(self, reason: str) -> None:
+        self._journal.close(reason)
+
+    async def flush(self) -> None:
+        await self._journal.flush()

@@ -13,6 +13,7 @@ from gnomon.errors import Code, PolicyError
 from gnomon.execution import Call
 from gnomon.registry import RegisteredTool
 from gnomon.results import ABSENT, Absent, ErrorInfo, Failure, Result, Success, failure_of, text_of
+from gnomon.trace import EventName
 from gnomon.values import JSON, Limits, NotJson, snapshot
 
 
@@ -58,9 +59,11 @@ def success_of(
     meta: JSON | Absent = ABSENT
     try:
         with synchronous("renderer"):
+            _tell(call, EventName.CONTENT_RENDERED)
             answer = output.render(call.arguments, frozen)
             content = check_content(answer)  # OUT-2
             if output.meta is not None and call.caller.parent is None:
+                _tell(call, EventName.CONTENT_META)
                 answer = output.meta(call.arguments, frozen)
                 meta = snapshot(answer, limits)  # OUT-3
     except KeyboardInterrupt:
@@ -69,6 +72,11 @@ def success_of(
         discard(answer)
         raise Unfit([f"its renderer failed: {failure_of(error).error.message}"]) from error
     return Success(frozen, content, meta)
+
+
+def _tell(call: Call, what: EventName) -> None:
+    if call.trace is not None:
+        call.trace.emit(what)
 
 
 def authored_failure(answer: Failure, limits: Limits) -> Failure:

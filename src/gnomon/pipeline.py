@@ -14,9 +14,10 @@ from types import CoroutineType
 from typing import Any, TypeAlias, assert_never
 
 from gnomon.approval import Approvals, no_service
-from gnomon.backend import Crew, Interrupted, discard, interruptible
+from gnomon.backend import Crew, Interrupted, discard
+from gnomon.bodies import settled_body
 from gnomon.content import plain_text
-from gnomon.contexts import in_thread, synchronous
+from gnomon.contexts import synchronous
 from gnomon.decisions import (
     Accept,
     Allow,
@@ -33,7 +34,7 @@ from gnomon.decisions import (
 from gnomon.errors import Aborted, Code, PolicyError, warn
 from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
 from gnomon.output import Unfit, authored_failure, success_of, with_content
-from gnomon.registry import RegisteredTool, Registry
+from gnomon.registry import Entry, RegisteredTool, Registry
 from gnomon.results import (
     ABSENT,
     ErrorInfo,
@@ -52,6 +53,7 @@ from gnomon.results import (
 )
 from gnomon.signals import AbortSignal, fuse
 from gnomon.tools import Desk, InvalidArguments, ToolContext
+from gnomon.trace import EventName
 from gnomon.values import Limits, NotJson
 from gnomon.waterfall import Listener, Next, run_waterfall
 
@@ -156,10 +158,10 @@ class Pipeline:
 
     async def _pre_execute(self, call: Call, crew: Crew) -> Failure | None:
         """Ask the listeners, and whoever has to approve; answers nothing where all allow."""
-        listeners: list[Listener[PreDecision]] = [
-            _with(hook, call.view) for hook in self._registry.hooks("pre_execute", call.caller.layer)
-        ]
-        decision = await run_waterfall(listeners, _allow, proper_pre_decision)
+        hooks = self._registry.hooks("pre_execute", call.caller.layer)
+        listeners: list[Listener[PreDecision]] = [_with(hook.function, call.view) for hook in hooks]
+        watches = call.watches("pre_execute", hooks)
+        decision = await run_waterfall(listeners, _allow, proper_pre_decision, watches)
         match decision:
             case Allow():
                 return None
@@ -178,13 +180,16 @@ class Pipeline:
         for guard in self._registry.guards(call.caller.layer):  # GRD-1, GRD-6
             try:
                 with synchronous("guard"):
-                    reason: object = guard(call.view)
+                    reason: object = guard.function(call.view)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
+                _tell_of(guard, call, "raised")
                 return FinalResult(failure_of(error, Code.POLICY_ERROR))  # GRD-4
             if issubclass(type(reason), str):
+                _tell_of(guard, call, "deny")
                 return PostResult(failure(Code.DENIED, str.__str__(reason), "DeniedError"))  # GRD-2
+            _tell_of(guard, call, "pass" if reason is None else "malformed")
             if reason is not None:
                 discard(reason)
                 message = f"a guard answered an object of type {type(reason).__name__}, not a reason"
@@ -202,15 +207,15 @@ class Pipeline:
     async def _dispatch(self, call: Call, crew: Crew) -> Settled:
         registered = self._registry.visible(call.name, call.caller.layer)
         call.timeout = None if registered is None else registered.tool.timeout  # TMO-1
-        wrappers: list[Listener[Result]] = [
-            _around(hook, call) for hook in self._registry.hooks("execute", call.caller.layer)
-        ]
+        hooks = self._registry.hooks("execute", call.caller.layer)
+        wrappers: list[Listener[Result]] = [_around(hook.function, call) for hook in hooks]
         try:
             try:
                 result = await run_waterfall(
                     wrappers,
                     lambda: self._body_stage(call, crew),
                     lambda answer: self._normalized(call, answer),
+                    call.watches("execute", hooks),
                 )
             finally:
                 await call.outlast_bodies()  # DSP-6
@@ -265,7 +270,7 @@ class Pipeline:
     async def _run_body(
         self, registered: RegisteredTool, call: Call, converted: object, signal: AbortSignal
     ) -> Result:
-        desk = Desk(call.deferred)
+        desk = Desk(call.deferred, None if call.trace is None else call.trace.deferred)
         context = ToolContext(
             call_id=call.announced.id,
             root_call_id=call.view.root_call_id,
@@ -277,9 +282,8 @@ class Pipeline:
             parent=call.caller.parent,
             _desk=desk,
         )
-        call.body_invoked = True  # DSP-5
         try:
-            value = await _settled_body(registered, converted, context)
+            value = await settled_body(call, registered, converted, context)
         except Interrupted:
             return aborted()  # PY-2
         except Aborted as error:
@@ -353,11 +357,12 @@ class Pipeline:
             raise
         except BaseException as error:
             return failure_of(error, Code.INVALID_TOOL_OUTPUT)  # PST-1
-        listeners: list[Listener[PostDecision]] = [
-            _with(hook, call.view, result) for hook in self._registry.hooks("post_execute", call.caller.layer)
-        ]
+        hooks = self._registry.hooks("post_execute", call.caller.layer)
+        listeners: list[Listener[PostDecision]] = [_with(hook.function, call.view, result) for hook in hooks]
+        watches = call.watches("post_execute", hooks)
         try:
-            return self._judged(call, result, await run_waterfall(listeners, _accept, proper_post_decision))
+            decision = await run_waterfall(listeners, _accept, proper_post_decision, watches)
+            return self._judged(call, result, decision)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -387,15 +392,19 @@ class Pipeline:
         """Materialize, let the tool have the last word on content, and tell the observers (FIN)."""
         final = _finalized(call, materialized(result))  # FIN-1, FIN-2
         for observer in self._registry.hooks("result", call.caller.layer):
+            if call.trace is not None:
+                call.trace.observed(observer.id, final)
             try:
-                answer = observer(call.view, final)  # FIN-3
+                answer = observer.function(call.view, final)  # FIN-3
                 if inspect.isawaitable(answer):
                     discard(answer)  # PY-8
-                    warn("an observer is async, and observers are plain functions; it did not run (PY-8)")
+                    what = "an observer is async, and observers are plain functions; it did not run (PY-8)"
+                    _warn_of(call, "awaitable", what)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                warn(f"an observer raised {type(error).__name__}: {failure_of(error).error.message}")
+                message = failure_of(error).error.message
+                _warn_of(call, "observer", f"an observer raised {type(error).__name__}: {message}")
         return final
 
 
@@ -425,24 +434,16 @@ def _around(hook: Callable[..., object], call: Call) -> Listener[Result]:
     return around
 
 
-async def _settled_body(registered: RegisteredTool, converted: object, context: ToolContext) -> object:
-    """Run a body to its end. Raises `Interrupted` where an abort ended it, else what it raises."""
-    tool = registered.tool
-    if registered.threaded:
-        value = await in_thread(lambda: tool.run(converted, context))  # PY-5
-        if not inspect.isawaitable(value):
-            return value
-        begun = value  # a plain function that answers an awaitable has it awaited (PY-9)
-    else:
-        begun = None
+def _tell_of(guard: Entry, call: Call, answer: str) -> None:
+    if call.trace is not None:
+        layer = "global" if guard.layer is None else guard.layer
+        call.trace.emit(EventName.GUARD_ANSWERED, guard=guard.id, layer=layer, answer=answer)
 
-    async def body() -> object:
-        pending: Any = tool.run(converted, context) if begun is None else begun
-        return await pending
 
-    if tool.interrupt == "cancel":
-        return await interruptible(body, context.signal)
-    return await body()
+def _warn_of(call: Call, about: str, message: str) -> None:
+    if call.trace is not None:
+        call.trace.emit(EventName.WARNED, about=about)
+    warn(message)
 
 
 def _violations(registered: RegisteredTool, call: Call) -> list[str]:
@@ -456,6 +457,8 @@ async def _projected(call: Call, result: Result) -> Result:
     """The result, with the content that the tool projects; raises where that fails (PST-1)."""
     if call.project_content is None:
         return result
+    if call.trace is not None:
+        call.trace.emit(EventName.CONTENT_PROJECTED)
     answer: Any = call.project_content(call.view, result)
     if inspect.isawaitable(answer):
         answer = await answer
@@ -466,6 +469,8 @@ def _finalized(call: Call, result: Result) -> Result:
     """The result, with the content that the tool gives it at the very end (FIN-2)."""
     if call.finalize_content is None:
         return result
+    if call.trace is not None:
+        call.trace.emit(EventName.CONTENT_FINALIZED, nth=1)
     answer: object = None
     try:
         with synchronous("finalizer"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -39,6 +40,13 @@ class RegisteredTool:
     output: Schema
     threaded: bool
     """Its body is a plain function, which runs in a worker thread (PY-5)."""
+    number: int = 1
+    """Of the registrations of this name, which it is."""
+
+    @property
+    def id(self) -> str:
+        """Its name in a trace."""
+        return f"{self.tool.name}@{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,17 @@ class Entry:
 
     order: int
     function: Callable[..., Any]
+    layer: str | None
+    """The name of the scope that it was added to, None for the global layer."""
+
+    @property
+    def id(self) -> str:
+        """Its name in a trace: that of the function, and when it was added."""
+        try:
+            name = self.function.__name__
+        except Exception:  # what is called may be an object that answers nothing else
+            name = None
+        return f"{name if type(name) is str else type(self.function).__name__}@{abs(self.order)}"
 
 
 @dataclass(slots=True, eq=False)
@@ -94,7 +113,7 @@ class Layer:
 class Registry:
     """Changes layers, and answers what is seen from one."""
 
-    __slots__ = ("_orders", "everywhere", "mode", "run_code")
+    __slots__ = ("_numbers", "_orders", "everywhere", "mode", "run_code")
 
     def __init__(self, mode: Mode, run_code: Tool) -> None:
         """Make a registry. `mode` holds where no scope declares one; raises `ConfigError` if it is none."""
@@ -102,6 +121,7 @@ class Registry:
         self.everywhere = Layer()
         self.run_code = _captured(run_code)
         self._orders = itertools.count(1)
+        self._numbers: Counter[str] = Counter()
 
     # -- what is seen ---------------------------------------------------------------------------
 
@@ -150,13 +170,13 @@ class Registry:
             raise ConfigError(f"the mode {mode!r} needs a code runtime, and there is none (MOD-3)")
         return [_sent(one.tool) for one in self.view(layer)]
 
-    def hooks(self, event: HookName, layer: Layer) -> list[Callable[..., Any]]:
+    def hooks(self, event: HookName, layer: Layer) -> list[Entry]:
         """The listeners of an event for a call from a layer, outermost first; the set is fixed (PRE-1)."""
         found = [entry for one in layer.chain for entry in one.hooks.get(event, ())]
         found.sort(key=lambda entry: entry.order)
-        return [entry.function for entry in found]
+        return found
 
-    def guards(self, layer: Layer) -> Iterator[Callable[..., Any]]:
+    def guards(self, layer: Layer) -> Iterator[Entry]:
         """The guards of a call from a layer, farthest layer first, each in order of registration (GRD-1).
 
         What a guard adds to a layer still to be finished takes part (GRD-6); what one removes hides none
@@ -169,7 +189,7 @@ class Registry:
                 if following is None:
                     break
                 last = following.order
-                yield following.function
+                yield following
 
     # -- what changes it ------------------------------------------------------------------------
 
@@ -185,7 +205,8 @@ class Registry:
             raise RegistrationError(f"the name {RESERVED!r} is reserved, whatever the mode (REG-3)")
         if name in layer.tools:
             raise RegistrationError(f"there is a tool named {name!r} in that layer already (REG-2)")
-        layer.tools[name] = registered
+        self._numbers[name] += 1
+        registered = layer.tools[name] = replace(registered, number=self._numbers[name])
 
         def remove(announce: bool = True) -> None:
             if layer.tools.get(name) is registered:
@@ -225,7 +246,7 @@ class Registry:
 
     def guard(self, guard: Callable[..., Any], layer: Layer) -> Registration:
         """Add a guard to a layer; that is not announced (REG-9)."""
-        return _added(layer.guards, self._entry(guard, "a guard"))
+        return _added(layer.guards, self._entry(guard, "a guard", layer))
 
     def on(
         self, event: str, hook: Callable[..., Any], layer: Layer, *, prepend: bool = False
@@ -233,7 +254,7 @@ class Registry:
         """Add a listener; a prepended one goes outermost (PRE-1). Raises `RegistrationError`."""
         if event not in HOOKS:
             raise RegistrationError(f"there is no event {event!r}; there are {', '.join(sorted(HOOKS))}")
-        return _added(layer.hooks.setdefault(event, []), self._entry(hook, "a listener", prepend))
+        return _added(layer.hooks.setdefault(event, []), self._entry(hook, "a listener", layer, prepend))
 
     def set_mode(self, layer: Layer, mode: Mode) -> Registration:
         """Declare the mode of a scope, once; taking it back restores what it hid (MOD-6)."""
@@ -246,16 +267,16 @@ class Registry:
 
         return Registration(undo)
 
-    def _entry(self, function: Callable[..., Any], what: str, prepend: bool = False) -> Entry:
+    def _entry(self, function: Callable[..., Any], what: str, layer: Layer, prepend: bool = False) -> Entry:
         if not callable(function):
             raise RegistrationError(f"{what} is a function, not an object of type {type(function).__name__}")
         order = next(self._orders)
-        return Entry(-order if prepend else order, function)
+        return Entry(-order if prepend else order, function, layer.name)
 
     def _announce(self, change: Change, layer: Layer, undo: Callable[[], None]) -> None:
         try:
             for listener in self.hooks("change", layer):
-                _refuse_awaitable(listener(change))
+                _refuse_awaitable(listener.function(change))
         except BaseException:
             undo()  # REG-9
             raise
@@ -263,7 +284,7 @@ class Registry:
     def _announce_contained(self, change: Change, layer: Layer) -> None:
         for listener in self.hooks("change", layer):
             try:
-                _refuse_awaitable(listener(change))
+                _refuse_awaitable(listener.function(change))
             except Exception as error:
                 warn(f"a listener for changes raised {type(error).__name__}: {error}")
 

@@ -11,7 +11,7 @@ from gnomon.content import Content
 from gnomon.contexts import refuse_synchronous
 from gnomon.errors import Code, ConfigError, ToolError
 from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
-from gnomon.journal import ApprovalRecords, Journal
+from gnomon.journal import ApprovalRecords, Journal, TracedJournal
 from gnomon.pipeline import Pipeline, ToDispatch
 from gnomon.registry import RESERVED, Layer, Mode, Registry
 from gnomon.results import Result
@@ -21,6 +21,7 @@ from gnomon.session import MemorySession, Session
 from gnomon.signals import AbortController, AbortSignal, fuse
 from gnomon.timeout import Clock, SystemClock, timeout_wrapper
 from gnomon.tools import Output, Token, Tool, ToolContext
+from gnomon.trace import BatchTrace, Trace, TraceSink
 from gnomon.values import Limits
 
 
@@ -40,7 +41,7 @@ class BatchResult:
 class Runtime(LayerOwner):
     """Decides on tool calls, runs them, and answers them."""
 
-    __slots__ = ("_max_parallel", "_pipeline")
+    __slots__ = ("_max_parallel", "_pipeline", "_trace")
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class Runtime(LayerOwner):
         mode: Mode = "native",
         max_parallel: int = 10,
         limits: Limits | None = None,
+        trace: TraceSink | None = None,
         clock: Clock | None = None,
     ) -> None:
         """Make a runtime.
@@ -57,11 +59,13 @@ class Runtime(LayerOwner):
         `approver` is asked where a policy says so; with it or with `approval_policy` there is an approval
         service, and without both every ask is denied (APP-2). `mode` is how tools are shown where no
         scope declares a mode. `max_parallel` is how many bodies of a batch may run at once (SCD-4).
-        `limits` bound every JSON value. `clock` is what timeouts are measured with, in seconds.
+        `limits` bound every JSON value. `trace` is given every event of every call, as a plain JSON
+        object; `JsonlTrace` writes them into a file. `clock` is what timeouts are measured with, in seconds.
 
         Raises `ConfigError` for a setting that makes no sense.
         """
         registry = Registry(mode, _RUN_CODE)
+        self._trace = None if trace is None else Trace(trace)
         super().__init__(registry, registry.everywhere)
         self._max_parallel = _positive(max_parallel)
         serves = approver is not None or approval_policy is not None
@@ -99,7 +103,10 @@ class Runtime(LayerOwner):
             log = None if session is None else ApprovalRecords(session)
             caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
             run = _SingleRun(self._pipeline, self._pipeline.receive(call, caller))
+            traced = self._traced([run.call], 1, parent)
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
+        if traced is not None:
+            traced.answered(run.result, run.failure, interruption)
         _let_out(run.failure, interruption)
         assert run.result is not None
         return run.result
@@ -129,6 +136,9 @@ class Runtime(LayerOwner):
         refuse_synchronous()
         bound = self._max_parallel if max_parallel is None else _positive(max_parallel)
         if not calls:
+            traced = self._traced([], bound, parent)
+            if traced is not None:
+                traced.ended(None, None, False, ())
             return BatchResult((), False)  # SCD-14
         store: Session = session if session is not None else MemorySession()
         journal = Journal(store)
@@ -137,17 +147,33 @@ class Runtime(LayerOwner):
         own = AbortController()
         with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
             caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
+            received = [self._pipeline.receive(call, caller) for call in calls]
+            traced = self._traced(received, bound, parent, turn=journal.turn, step=journal.step)
             run = BatchRun(
-                [self._pipeline.receive(call, caller) for call in calls],
+                received,
                 pipeline=self._pipeline,
-                journal=journal,
+                journal=journal if traced is None else TracedJournal(journal, traced.calls),
                 controller=own,
                 signal=fused,
                 max_parallel=bound,
             )
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
+        if traced is not None:
+            traced.ended(run.failure, interruption, run.concluded, run.contexts)
         _let_out(run.failure, interruption)
         return BatchResult(tuple(run.results), run.concluded, tuple(run.contexts))
+
+    def _traced(
+        self, calls: Sequence[Call], bound: int, parent: Token | None, **more: int
+    ) -> BatchTrace | None:
+        """Begin to tell of a batch, where anybody listens."""
+        if self._trace is None:
+            return None
+        traced = self._trace.batch(parent)
+        traced.opened([call.announced for call in calls], bound, **more)
+        for call in calls:
+            call.trace = traced.call(call.token)
+        return traced
 
     def _layer_of(self, scope: Scope | None) -> Layer:
         if scope is None:
@@ -160,21 +186,21 @@ class Runtime(LayerOwner):
 class _SingleRun:
     """One call, alone: the same stages as in a batch, one after the other."""
 
-    __slots__ = ("_call", "_pipeline", "failure", "result")
+    __slots__ = ("_pipeline", "call", "failure", "result")
 
     def __init__(self, pipeline: Pipeline, call: Call) -> None:
         self._pipeline = pipeline
-        self._call = call
+        self.call = call
         self.result: Result | None = None
         self.failure: BaseException | None = None
 
     async def lane(self, crew: Crew) -> None:
         """Run the call to its end; what went wrong with the runtime itself is left in `failure`."""
         try:
-            answer = await self._pipeline.prepare(self._call, crew)
+            answer = await self._pipeline.prepare(self.call, crew)
             if isinstance(answer, ToDispatch):
-                answer = await self._pipeline.dispatch(self._call, crew)
-            self.result = await self._pipeline.finalize(self._call, answer)
+                answer = await self._pipeline.dispatch(self.call, crew)
+            self.result = await self._pipeline.finalize(self.call, answer)
         except BaseException as error:
             self.failure = error
 

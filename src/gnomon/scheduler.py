@@ -23,13 +23,13 @@ from gnomon.signals import AbortController, AbortSignal
 class Journal(Protocol):
     """Where a batch writes down what happens to its calls. An append that fails raises (SCD-9)."""
 
-    def call(self, position: int, call: ToolCall) -> None:
+    def call(self, position: int, call: ToolCall) -> object:
         """Write the record of a call (SCD-1)."""
 
-    def result(self, position: int, call: ToolCall, result: Result) -> None:
+    def result(self, position: int, call: ToolCall, result: Result) -> object:
         """Write the record of its result, citing that of the call (SCD-6)."""
 
-    def context(self, position: int, call: ToolCall, context: Content) -> None:
+    def context(self, position: int, call: ToolCall, context: Content) -> object:
         """Write that a context of the call is taken in (SCD-15)."""
 
     def close(self, reason: str) -> None:

@@ -54,13 +54,13 @@ def timeout_wrapper(
     not race the body: the deadline aborts the signal, and the body is waited for (TMO-1).
     """
 
-    async def limit(execution: DispatchExecution, following: Next[Result]) -> Result:
+    async def timeout(execution: DispatchExecution, following: Next[Result]) -> Result:
         seconds = seconds_of(execution)
         if seconds is None:
             return await following()
         return await _Deadline(execution, seconds, clock).around(following)
 
-    return limit
+    return timeout
 
 
 class _Deadline:

@@ -41,17 +41,24 @@ class Token:
 class Desk:
     """Where the body of one attempt leaves contexts, and its wish to end the turn, while it runs."""
 
-    __slots__ = ("_contexts", "_open", "concluded")
+    __slots__ = ("_contexts", "_open", "_tell", "concluded")
 
-    def __init__(self, contexts: list[Content] | None = None) -> None:
+    def __init__(
+        self, contexts: list[Content] | None = None, tell: Callable[[Content], None] | None = None
+    ) -> None:
+        """Make a desk that adds to `contexts`, and tells of each."""
         self._contexts: list[Content] = [] if contexts is None else contexts
+        self._tell = tell
         self._open = True
         self.concluded = False
 
     def take(self, context: str | Content) -> None:
         """Take a context. Raises `NotJson` for what is no content."""
         self.require_open()
-        self._contexts.append(check_content(text_content(context) if isinstance(context, str) else context))
+        taken = check_content(text_content(context) if isinstance(context, str) else context)
+        self._contexts.append(taken)
+        if self._tell is not None:
+            self._tell(taken)
 
     def require_open(self) -> None:
         """Raise `GnomonError` once the body has ended (DSP-15)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 
@@ -16,6 +16,26 @@ from gnomon.backend import outlast
 from gnomon.errors import PolicyError
 
 T = TypeVar("T")
+
+
+class Watch(Protocol):
+    """Is told of one listener, from its start to its end."""
+
+    def delegated(self) -> None:
+        """It has called `next()`."""
+
+    async def heard(self, rest: Awaitable[T]) -> T:
+        """Await what `next()` delegates to."""
+
+    def raised(self, error: BaseException) -> None:
+        """It has raised."""
+
+    def judged(self, answer: object, proper: Callable[[object], T]) -> T:
+        """Make a decision of what it has answered, by `proper`."""
+
+
+Watches: TypeAlias = Callable[[int], Watch]
+"""Answers a watch for a listener that starts, by its place in the row."""
 Listener: TypeAlias = Callable[["Next[T]"], object]
 """A listener, with what it decides about filled in already; it may be sync or async (PY-8)."""
 
@@ -27,10 +47,11 @@ class Next(Generic[T]):
     earlier call is pending, and after the listener has ended, it raises `PolicyError` (PRE-7).
     """
 
-    __slots__ = ("_going", "_over", "_rest", "_settled")
+    __slots__ = ("_going", "_over", "_rest", "_settled", "_watch")
 
-    def __init__(self, rest: Callable[[], Awaitable[T]]) -> None:
+    def __init__(self, rest: Callable[[], Awaitable[T]], watch: Watch | None = None) -> None:
         self._rest = rest
+        self._watch = watch
         self._going: Coroutine[Any, Any, T] | None = None
         self._settled = False
         self._over: anyio.Event | None = None
@@ -41,6 +62,8 @@ class Next(Generic[T]):
         if self._pending() is not None:
             raise PolicyError("next() was called while an earlier next() is pending (PRE-7)")
         self._going = going = self._delegate()
+        if self._watch is not None:
+            self._watch.delegated()
         return going
 
     def _pending(self) -> Coroutine[Any, Any, T] | None:
@@ -51,7 +74,8 @@ class Next(Generic[T]):
 
     async def _delegate(self) -> T:
         try:
-            return await self._rest()
+            rest = self._rest()
+            return await (rest if self._watch is None else self._watch.heard(rest))
         finally:
             self._going = None
             if self._over is not None:
@@ -82,14 +106,15 @@ async def run_waterfall(
     listeners: Sequence[Listener[T]],
     innermost: Callable[[], Awaitable[T]],
     proper: Callable[[object], T],
+    watches: Watches | None = None,
 ) -> T:
     """Run a row of listeners, and answer what the outermost decides.
 
     `proper` makes each listener's answer a decision, or raises `PolicyError`. What a listener raises is
     raised in the listener around it, and at last here: a KeyboardInterrupt as itself, anything else as
-    it is.
+    it is. `watches` is asked for a watch whenever a listener starts.
     """
-    return await _from(0, listeners, innermost, proper)
+    return await _from(0, listeners, innermost, proper, watches)
 
 
 async def _from(
@@ -97,14 +122,21 @@ async def _from(
     listeners: Sequence[Listener[T]],
     innermost: Callable[[], Awaitable[T]],
     proper: Callable[[object], T],
+    watches: Watches | None,
 ) -> T:
     if index == len(listeners):
         return await innermost()
-    following: Next[T] = Next(lambda: _from(index + 1, listeners, innermost, proper))
+    watch = None if watches is None else watches(index)
+    following: Next[T] = Next(lambda: _from(index + 1, listeners, innermost, proper, watches), watch)
     try:
-        answer = listeners[index](following)
-        if inspect.isawaitable(answer):
-            answer = await answer
-    finally:
-        await following._settle()
-    return proper(answer)
+        try:
+            answer = listeners[index](following)
+            if inspect.isawaitable(answer):
+                answer = await answer
+        finally:
+            await following._settle()
+    except BaseException as error:
+        if watch is not None:
+            watch.raised(error)
+        raise
+    return proper(answer) if watch is None else watch.judged(answer, proper)

@@ -104,7 +104,7 @@ def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
     """Everything that was seen, in order, with what the harness knows of the calls in their announcement."""
     for window in windows:
         for event in (*window.echoes, *window.events):
-            if event["event"] == "batch.opened":
+            if event["event"] == "batch.opened" and "slot" not in event:
                 pairs = zip(event["calls"], known_of(oracle), strict=True)
                 yield {**event, "calls": [{**call, **known} for call, known in pairs]}
             else:
@@ -168,7 +168,8 @@ def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Prob
     if report is None:
         return
     events = [event for window in windows if window.step is not None for event in window.events]
-    results = {one["pos"]: one for one in events if one["event"] in ("result.logged", "result.returned")}
+    told = [one for one in events if one["event"] in ("result.logged", "result.returned")]
+    results = {one.get("slot", one["pos"]): one for one in told}
     accepted = [(one["pos"], one["context"]) for one in events if one["event"] == "context.accepted"]
     for expected in report.results:
         result = results.get(expected.pos)
@@ -184,7 +185,7 @@ def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Prob
             if there != expected.contexts:
                 about = f"what call {expected.pos + 1} hands to the model"
                 yield disagreement.report_differs(report.id, about, expected.contexts, there)
-    started = {one["pos"] for one in events if one["event"] == "body.started"}
+    started = {one.get("slot", one["pos"]) for one in events if one["event"] == "body.started"}
     for pos in report.bodies_started or []:
         if pos not in started:
             yield disagreement.report_body(report.id, pos, ran=False)

@@ -8,8 +8,8 @@ No clock is read and nothing sleeps.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import sys
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -30,6 +30,7 @@ from gnomon_check.changes import (
     change_of,
     subject_of,
 )
+from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Blocked, nonce_of
@@ -46,6 +47,7 @@ from gnomon_check.scenario import (
     SingleStep,
     inputs_of,
 )
+from gnomon_check.script_steps import Execute
 from gnomon_check.scripts import play
 from gnomon_check.stages import BodyStage
 from gnomon_check.virtual_clock import VirtualClock
@@ -62,48 +64,6 @@ class Window:
     events: tuple[Event, ...]
     blocked: frozenset[Blocked]
     idle: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """The reason with which the harness aborts a signal: which one it was, and why."""
-
-    signal: str
-    reason: str | None
-
-
-class Controls(Protocol):
-    """What a target gives the harness of the batch that it opens."""
-
-    def abort(self, cause: Cause) -> None:
-        """Abort the caller's signal, with that reason."""
-
-    def change(self, change: Change) -> str | None:
-        """Change what stands in the layers; answer why it was refused, or nothing."""
-
-    def source_of(self, reason: object) -> str:
-        """What a reason of the implementation's own means: `caller` or `deadline`."""
-
-
-class Signal(Protocol):
-    """The signal that a body was given."""
-
-    def on_abort(self, callback: Callable[[object], None]) -> AbstractContextManager[object]:
-        """Call `callback` when the signal aborts, at once if it has."""
-
-
-class BodyContext(Protocol):
-    """What a body may do beside returning."""
-
-    def defer(self, context: str) -> None:
-        """Hand over a context."""
-
-    def conclude_turn(self) -> None:
-        """Ask to end the turn."""
-
-    @property
-    def token(self) -> object:
-        """The execution that the body belongs to."""
 
 
 class Target(Protocol):
@@ -124,6 +84,12 @@ class Target(Protocol):
     def cannot(self, scenario: Scenario) -> str | None:
         """Why a scenario cannot be run on this implementation at all, or nothing."""
 
+
+_NESTED = "nested-{}"
+"""The id of a call that a body makes."""
+
+_made_by_a_body: ContextVar[int | None] = ContextVar("_made_by_a_body", default=None)
+"""The call that a body has made, while it waits for it."""
 
 _lately_logged: ContextVar[int] = ContextVar("_lately_logged", default=-1)
 """The call that the current task logged last: what it starts then belongs to that call."""
@@ -148,6 +114,8 @@ class Harness:
         self.own_signals: dict[str, Callable[[Cause], None]] = {}
         """How the signal is aborted that a wrapper made last under a name."""
         self._kept: dict[int, BaseException] = {}
+        self._nested: list[tuple[Execute, int, int]] = []
+        """The calls that bodies have made: each with the position and the attempt of the one that made it."""
         self._logged: list[int] = []
         self._bodies: set[int] = set()
         self.over = True
@@ -156,7 +124,13 @@ class Harness:
     # -- events ---------------------------------------------------------------------------------
 
     def emit(self, event: str, **fields: Any) -> None:
-        """Leave an event."""
+        """Leave an event. One of a call that a body made says so: its batch is the body's own."""
+        pos = fields.get("pos")
+        count = len(self.scenario.batch.calls)
+        if pos is not None and pos >= count:
+            _, parent, attempt = self._nested[pos - count]
+            batch = f"{self.scenario.batch.id}/{parent}#{attempt}"
+            fields = {**fields, "slot": pos, "pos": 0, "batch": batch}
         self._events.append({"event": event, **fields})
 
     def take_events(self) -> tuple[Event, ...]:
@@ -191,16 +165,37 @@ class Harness:
             cites=cites,
         )
 
-    def result_returned(self, outcome: dict[str, Any], text: str, contexts: Sequence[str]) -> None:
-        """A single call was answered. A nonce in its text is borne out by the harness."""
-        nonce = text if outcome["ok"] and text == nonce_of(0) else None
+    def result_returned(self, pos: int, answered: Answered) -> None:
+        """A call outside of the batch was answered. A nonce in its text is borne out by the harness."""
+        nonce = answered.text if answered.outcome["ok"] and answered.text == nonce_of(pos) else None
         self.emit(
             "result.returned",
-            pos=0,
-            outcome={**outcome, "nonce": nonce},
-            content_digest=digest(text),
-            contexts=list(contexts),
+            pos=pos,
+            outcome={**answered.outcome, "nonce": nonce},
+            content_digest=digest(answered.text),
+            contexts=list(answered.contexts),
         )
+
+    async def make_call(self, pos: int, call: Execute, context: BodyContext) -> None:
+        """Make another call for the body at `pos`, and wait for its result."""
+        slot = len(self.scenario.batch.calls) + len(self._nested)
+        attempt = self.attempts[pos]
+        self._nested.append((call, pos, attempt))
+        call_id = _NESTED.format(slot)
+        about = {"call_id": call_id, "name": call.name, "arguments": call.arguments}
+        parent = {"batch": self.scenario.batch.id, "pos": pos, "attempt": attempt}
+        self.emit("batch.opened", pos=slot, calls=[about], parent=parent)
+        reset = _made_by_a_body.set(slot)
+        try:
+            answered = await self.controls.execute(call, call_id, context)
+        finally:
+            _made_by_a_body.reset(reset)
+        self.result_returned(slot, answered)
+
+    def made_by_a_body(self, call_id: str) -> bool:
+        """Whether the call at work is that one, and a body has made it."""
+        made = _made_by_a_body.get()
+        return made is not None and call_id == _NESTED.format(made)
 
     def _position(self, call_id: str, arguments: str | None, taken: Any) -> int | None:
         for position, call in enumerate(self.scenario.batch.calls):
@@ -220,7 +215,9 @@ class Harness:
 
     def bind(self, token: object) -> int:
         """Remember which call an execution belongs to: the one that is being prepared, logged last."""
-        return self._tokens.setdefault(id(token), (self._logged[-1] if self._logged else 0, token))[0]
+        made = _made_by_a_body.get()
+        pos = self.last_logged if made is None else made
+        return self._tokens.setdefault(id(token), (pos, token))[0]
 
     def position(self, token: object) -> int | None:
         """The call that an execution belongs to, if it was bound."""
@@ -230,7 +227,8 @@ class Harness:
     @property
     def current_call(self) -> int:
         """The call that the task at work belongs to, as far as its context variables tell."""
-        return max(_lately_logged.get(), 0)
+        made = _made_by_a_body.get()
+        return max(_lately_logged.get(), 0) if made is None else made
 
     @property
     def last_logged(self) -> int:
@@ -247,6 +245,9 @@ class Harness:
         bound = self.position(token)
         if bound is not None:
             return bound
+        made = _made_by_a_body.get()
+        if made is not None:
+            return made
         calls = self.scenario.batch.calls
         fitting = [p for p, call in enumerate(calls) if (call.id, call.name) == (call_id, tool_name)]
         lately = _lately_logged.get()
@@ -384,9 +385,10 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
             windows.append(await _window(harness, step))
         harness.release_everything()
         harness.abort("the scenario is over")
+        harness.controls.finish()
         windows.append(await _window(harness, None))
         if not harness.over:
-            await _break_off(group.cancel_scope.cancel)
+            await _break_off()
     return windows
 
 
@@ -454,15 +456,39 @@ async def quiesce() -> None:
             return
 
 
-async def _break_off(cancel: Callable[[], None]) -> None:
+class _BrokenOff(BaseException):
+    """An implementation never ends by itself; no shield of its keeps this away."""
+
+
+async def _break_off() -> None:
     """End an implementation that never ends by itself, however it shields its tasks."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        cancel()
+        await _break_off_on_trio()
         return
     for _ in range(50):
         for task in asyncio.all_tasks():
             if task is not asyncio.current_task():
                 task.cancel()
         await asyncio.sleep(0)
+
+
+async def _break_off_on_trio() -> None:
+    trio = sys.modules["trio"]
+
+    def strike() -> None:
+        raise _BrokenOff
+
+    def descendants(task: Any) -> Iterator[Any]:
+        for nursery in task.child_nurseries:
+            for child in nursery.child_tasks:
+                yield child
+                yield from descendants(child)
+
+    for _ in range(50):
+        for task in list(descendants(trio.lowlevel.current_task())):
+            # What a cancellation does to a task that waits, and a shield cannot keep off.
+            if task._abort_func is not None:
+                task._attempt_abort(strike)
+        await trio.lowlevel.checkpoint()

@@ -265,6 +265,14 @@ class ResultObserved(_CallEvent):
     digest: str | None = None
 
 
+class Warned(_Event):
+    """Something went wrong beside a call, and changed nothing (FIN-3, PY-8, PY-11)."""
+
+    event: Literal["warned"]
+    about: Literal["observer", "abort_callback", "awaitable"]
+    pos: NonNegativeInt | None = None
+
+
 class ResultReturned(_CallEvent):
     """A call outside of any batch was answered."""
 
@@ -355,6 +363,7 @@ _KNOWN = (
     ResultReturned,
     RegistryChanged,
     TimeAdvanced,
+    Warned,
     Noted,
 )
 NAMES: frozenset[str] = frozenset(get_args(model.model_fields["event"].annotation)[0] for model in _KNOWN)
@@ -400,6 +409,7 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[ResultReturned, Tag("result.returned")]
     | Annotated[RegistryChanged, Tag("registry.changed")]
     | Annotated[TimeAdvanced, Tag("time.advanced")]
+    | Annotated[Warned, Tag("warned")]
     | Annotated[Noted, Tag("noted")]
     | Annotated[Unknown, Tag("unknown")],
     Discriminator(_tag),

@@ -40,6 +40,7 @@ def expected(scenario: Scenario) -> list[Expected]:
             (key,) = allowed
             oracle.see(key)
             events.append(key)
+        oracle.rest()
         quiet = oracle.quiet_worlds()
         seen = {(oracle.blocked(one), oracle.idle(one)) for one in quiet}
         if len(seen) != 1:

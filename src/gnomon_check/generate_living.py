@@ -200,7 +200,27 @@ def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
         plain["schedule"] = [first, *later]
 
 
-THEMES = (_with_time, _with_signals, _with_approvals, _with_changes)
+_CALLED = {"red": ("green", "blue", "nowhere"), "green": ("blue", "nowhere")}
+
+
+def _with_calls(draw: st.DrawFn, plain: Plain) -> None:
+    """Bodies that make calls of their own, and those that do so as well; none of them calls itself."""
+    for one in plain["tools"]:
+        for _ in range(draw(st.integers(0, 2)) if one["name"] in _CALLED else 0):
+            call = {
+                "name": draw(st.sampled_from(_CALLED[one["name"]])),
+                "arguments": draw(st.sampled_from(("{}", "{}", "[1e400]", "{"))),
+                "token": draw(st.booleans()),
+                "signal": draw(st.sampled_from(("own", "own", "none"))),
+            }
+            one["interrupt"] = "signal"
+            _insert(draw, one["body"], {"execute": call})
+    gates = [f"{kind}:{pos}" for pos in range(_calls(plain), _calls(plain) + 3) for kind in ("body", "more")]
+    for _ in range(draw(st.integers(0, 4))):
+        _insert(draw, plain["schedule"], {"release": {"gate": draw(st.sampled_from(gates))}}, last=True)
+
+
+THEMES = (_with_time, _with_signals, _with_approvals, _with_changes, _with_calls)
 
 
 @st.composite

@@ -35,9 +35,11 @@ from gnomon_spec.machine import (
     Reclassify,
     step,
 )
+from gnomon_spec.values import parse_arguments
 from gnomon_spec.vocabulary import (
     Event,
     EventName,
+    Execution,
     Stage,
 )
 
@@ -57,6 +59,22 @@ class Journeys:
     def __init__(self, scenario: Scenario, facts: tuple[CallFacts, ...]) -> None:
         self.scenario = scenario
         self.facts = facts
+
+    def of_batch(self, pos: int) -> bool:
+        """Whether a call belongs to the batch: not made by a body, nor a single one."""
+        return self.scenario.mode == "batch" and pos < len(self.facts)
+
+    def fact(self, world: World, pos: int) -> CallFacts:
+        """What is known of a call."""
+        if pos < len(self.facts):
+            return self.facts[pos]
+        call, _, _ = world.nested[pos - len(self.facts)]
+        return CallFacts(pos, call.name, parse_arguments(call.arguments), call.token)
+
+    def callable(self, world: World, pos: int) -> ScenarioTool | None:
+        """The definition that a call would run now, or nothing."""
+        facts = self.fact(world, pos)
+        return world.layers.callable(facts.name, nested=facts.nested)
 
     # -- what any script may do -----------------------------------------------------------------
 
@@ -156,7 +174,7 @@ class Journeys:
     def _looked(self, world: World, pos: int) -> World:
         """The world after a call has looked at the layers, as far as its next step does so."""
         execution = world.call(pos)
-        facts = self.facts[pos]
+        facts = self.fact(world, pos)
         now = facts.setup(world.layers)
         match execution.stage:
             case Stage.PRE | Stage.APPROVAL:
@@ -217,9 +235,9 @@ class Journeys:
                     keys.append((str(event.name), pos, (world.attempts[pos], event.how)))
                 case EventName.CONTEXT_DEFERRED:
                     keys.append((str(event.name), pos, (event.context,)))
-                case EventName.APPROVAL_ASKED if self.scenario.mode == "batch":
+                case EventName.APPROVAL_ASKED if self.of_batch(pos):
                     keys.append((str(event.name), pos, ()))
-                case EventName.APPROVAL_DECIDED if self.scenario.mode == "batch":
+                case EventName.APPROVAL_DECIDED if self.of_batch(pos):
                     keys.append((str(event.name), pos, (event.what,)))
                 case EventName.CONTENT_PROJECTED | EventName.CONTENT_FINALIZED:
                     keys.append((str(event.name), pos, ()))
@@ -268,14 +286,26 @@ def aborted(world: World) -> World:
     batch = world.batch
     if batch is not None and not batch.aborted and batch.lane not in chapter.ENDED:
         batch = step(batch, Abort()).state
-    over = (None, Stage.DONE, Stage.LOST)
-    calls = tuple(
-        one
-        if one is None or one.aborted or one.stage in over
-        else journey.step(one, journey.CallerAborts()).state
-        for one in world.calls
-    )
-    return replace(world, aborted=True, batch=batch, calls=calls)
+    own = len(world.calls) - len(world.nested)
+    calls = (*map(_hears, world.calls[:own]), *world.calls[own:])
+    return spread(replace(world, aborted=True, batch=batch, calls=calls))
+
+
+def spread(world: World) -> World:
+    """The world in which calls that bodies made have heard of the aborts of those that made them."""
+    own = len(world.calls) - len(world.nested)
+    for slot, (call, parent, _) in enumerate(world.nested, own):
+        waits = call.signal == "own" and slot not in world.answered
+        if waits and signals.signal_aborted(world.call(parent)):
+            calls = (*world.calls[:slot], _hears(world.calls[slot]), *world.calls[slot + 1 :])
+            world = replace(world, calls=calls)
+    return world
+
+
+def _hears(one: Execution | None) -> Execution | None:
+    if one is None or one.aborted or one.stage in (Stage.DONE, Stage.LOST):
+        return one
+    return journey.step(one, journey.CallerAborts()).state
 
 
 def abort_own(world: World, name: str) -> tuple[tuple[Key, ...], World]:
@@ -288,5 +318,5 @@ def abort_own(world: World, name: str) -> tuple[tuple[Key, ...], World]:
     execution = following.call(pos)
     if execution.stage in (Stage.EXECUTE, Stage.BODY) and which in execution.made:
         taken = journey.step(execution, journey.OwnSignalAborts(which))
-        following = following.with_call(pos, taken.state)
+        following = spread(following.with_call(pos, taken.state))
     return (("signal.aborted", None, (name,)),), following

@@ -11,15 +11,17 @@ from dataclasses import replace
 
 from gnomon_check import decisions
 from gnomon_check.hostile import realised
-from gnomon_check.journeys import Move, aborted
+from gnomon_check.journeys import Move, aborted, spread
 from gnomon_check.policies import Policies
 from gnomon_check.refinement import Key, key_of_spec
+from gnomon_check.script_steps import Execute
 from gnomon_check.scripts import (
     AskToConclude,
     EndCancelled,
     EndRaised,
     EndReturned,
     HandOver,
+    MakeCall,
     SetOnCancel,
     WaitForAbort,
     WaitForTime,
@@ -91,11 +93,15 @@ class Moves(Policies):
             yield Move((), aborted(replace(world, landing=False)), Abort())
         for pos, moment in world.deadlines:
             if moment <= world.now and signals.refuse_deadline(world.call(pos)) is None:
-                yield self.journey(world, pos, journey.DeadlinePasses())
+                passed_by = self.journey(world, pos, journey.DeadlinePasses())
+                yield replace(passed_by, world=spread(passed_by.world))
         for pos, _ in world.asking:
             yield from (self._handed_on(move, pos) for move in self.answerers(world, pos))
+        for slot in range(len(self.facts), len(world.calls)):
+            if slot not in world.answered:
+                yield from self._alone(world, slot)
         if self.scenario.mode == "single":
-            yield from () if world.due else self._alone(world)
+            yield from () if world.due else self._alone(world, 0)
             return
         if not world.due:
             yield from self._lane(world, batch)
@@ -106,34 +112,36 @@ class Moves(Policies):
 
     # -- a call outside of any batch ------------------------------------------------------------
 
-    def _alone(self, world: World) -> Iterator[Move]:
-        """What may happen next to a single call: the same stages, without a lane and without a log."""
-        execution = world.calls[0]
-        if world.over:
+    def _alone(self, world: World, pos: int) -> Iterator[Move]:
+        """What may happen next to a call of its own: the same stages, without a lane and without a log."""
+        execution = world.calls[pos]
+        if pos in world.answered:
             return
         if execution is None:
-            yield self._created(world, 0)
+            yield self._created(world, pos)
             return
         match execution.stage:
             case Stage.SETTLED:
-                yield self.journey(world, 0, journey.Finalizes())
+                yield self.journey(world, pos, journey.Finalizes())
             case Stage.APPROVAL | Stage.PRE:
-                yield from (self._handed_on(one, 0) for one in self._asked(world, 0))
+                yield from (self._handed_on(one, pos) for one in self._asked(world, pos))
             case Stage.PREPARED | Stage.EXECUTE | Stage.BODY:
-                yield from (self._struck(one) for one in self._dispatch(world, 0))
+                yield from (self._struck(one, pos) for one in self._dispatch(world, pos))
             case Stage.DONE | Stage.LOST:
-                if not world.asking:
-                    yield self._answered(world, execution)
+                if all(asked != pos for asked, _ in world.asking):
+                    yield self._answered(world, pos, execution)
             case _:
-                yield from self._finish(world, 0)
+                yield from self._finish(world, pos)
 
-    def _struck(self, move: Move) -> Move:
-        """What is meant for the whole process also aborts the call's signal (PY-4)."""
-        lost = move.world.call(0).stage is Stage.LOST
+    def _struck(self, move: Move, pos: int) -> Move:
+        """What is meant for the whole process also aborts the signal of a single call (PY-4)."""
+        lost = pos == 0 and move.world.call(pos).stage is Stage.LOST
         return replace(move, world=aborted(move.world)) if lost else move
 
-    def _answered(self, world: World, execution: Execution) -> Move:
-        over = replace(world, over=True)
+    def _answered(self, world: World, pos: int, execution: Execution) -> Move:
+        over = replace(world, answered=world.answered | {pos})
+        if pos >= len(self.facts):
+            return self._hands_back(over, pos, execution)
         if execution.stage is Stage.LOST or execution.outcome is None:
             return Move((("batch.failed", None, ()),), over)
         if world.cancelled:
@@ -142,6 +150,34 @@ class Moves(Policies):
         _, _, (ok, code, nonce) = key_of_spec(Event(EventName.RESULT_LOGGED, 0, outcome=outcome))
         returned: Key = ("result.returned", 0, (ok, code, nonce, outcome.contexts))
         return Move((returned, ("batch.closed", None, ("returned", outcome.concludes))), over)
+
+    def _made(self, world: World, pos: int, call: Execute) -> Move:
+        """Let a body make another call (PTC-8): it is its own tree, but for what it is given."""
+        slot = len(world.calls)
+        attempt = world.attempts[pos]
+        made = replace(
+            world,
+            nested=(*world.nested, (call, pos, attempt)),
+            calls=(*world.calls, None),
+            attempts=(*world.attempts, 0),
+        )
+        return Move((("batch.opened", slot, (pos, attempt)),), made)
+
+    def _hands_back(self, world: World, pos: int, execution: Execution) -> Move:
+        """Hand the result of a call to the body that made it."""
+        _, parent, _ = world.nested[pos - len(self.facts)]
+        place: Place = (parent, "body", 0)
+        if execution.stage is Stage.LOST or execution.outcome is None:
+            struck = self._body_ends(world, parent, dispatch.Struck(), How.RAISED)  # PY-4
+            return (
+                self._handed_back(struck, parent) if self.of_batch(parent) else self._struck(struck, parent)
+            )
+        frame = world.frame(place)
+        assert frame is not None
+        outcome = execution.outcome
+        _, _, (ok, code, nonce) = key_of_spec(Event(EventName.RESULT_LOGGED, pos, outcome=outcome))
+        returned: Key = ("result.returned", pos, (ok, code, nonce, outcome.contexts))
+        return Move((returned,), world.with_frame(place, passed(frame)))
 
     # -- the lane -------------------------------------------------------------------------------
 
@@ -193,8 +229,8 @@ class Moves(Policies):
 
     def _created(self, world: World, pos: int) -> Move:
         """Create the execution of a call; it takes from the layers what belongs to it for good (CRE-3)."""
-        facts = self.facts[pos]
-        created = admission.create(facts.setup(world.layers), world.aborted)
+        facts = self.fact(world, pos)
+        created = admission.create(facts.setup(world.layers), self._signal_of_caller(world, pos))
         visible = world.layers.visible(facts.name)
         following = world.with_call(pos, created.state)
         following = following.with_row(pos, "created", () if visible is None else (visible[0],))
@@ -202,10 +238,17 @@ class Moves(Policies):
         keys, following = self.seen(following.with_row(pos, "pre_execute", row), pos, created.events)
         return self._handed_on(Move(keys, following), pos)
 
+    def _signal_of_caller(self, world: World, pos: int) -> bool:
+        """Whether the signal has aborted that a call was given."""
+        if pos < len(self.facts):
+            return world.aborted
+        call, parent, _ = world.nested[pos - len(self.facts)]
+        return call.signal == "own" and signals.signal_aborted(world.call(parent))
+
     def _handed_on(self, move: Move, pos: int) -> Move:
         """Guards are asked at once, and a call that they let through is dispatched in the same breath."""
         move = self.guards(move, pos)
-        if move.world.call(pos).stage is not Stage.PREPARED or self.scenario.mode == "single":
+        if move.world.call(pos).stage is not Stage.PREPARED or not self.of_batch(pos):
             return move
         return replace(move, world=self._take(move.world, Prepared(pos, ToDispatch())).world)
 
@@ -285,13 +328,13 @@ class Moves(Policies):
         return replace(move, world=following)
 
     def _reach_body(self, world: World, pos: int) -> Move:
-        facts = self.facts[pos]
-        tool = world.layers.callable(facts.name)  # DSP-4
+        facts = self.fact(world, pos)
+        tool = self.callable(world, pos)  # DSP-4
         visible = world.layers.visible(facts.name)
         ready = world if visible is None else world.with_row(pos, "body", (visible[0],))
         reached = self.journey(ready, pos, journey.ReachesBody(tool is not None, facts.fits(tool)))
         following = reached.world
-        if following.call(pos).stage is Stage.BODY and self.scenario.mode == "batch":
+        if following.call(pos).stage is Stage.BODY and self.of_batch(pos):
             assert following.batch is not None
             if following.batch.calls[pos].phase is Phase.DISPATCHED:
                 following = replace(following, batch=step(following.batch, BodyStarts(pos)).state)
@@ -318,6 +361,10 @@ class Moves(Policies):
             case WaitForAbort() if signals.signal_aborted(execution):
                 source = str(execution.cause).split("#")[0]
                 yield Move((("body.signalled", pos, (attempt, source)),), after)
+            case MakeCall(call):
+                if not frame.calling:
+                    calling = world.with_frame(place, replace(frame, calling=True))
+                    yield self._made(calling, pos, call)
             case HandOver(context):
                 yield self.journey(after, pos, journey.Defers(context))
             case AskToConclude():

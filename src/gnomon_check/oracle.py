@@ -124,6 +124,10 @@ class Oracle:
         self.worlds = fitting
         return True
 
+    def rest(self) -> None:
+        """Follow a quiet of which nothing is known: whatever may happen unseen, has happened."""
+        self.worlds = self.quiet_worlds() or self.worlds
+
     def quiet_worlds(self) -> frozenset[World]:
         """The states that may have been reached, and in which nothing can happen without the harness."""
         return frozenset(world for world in self.closure() if next(self.moves(world), None) is None)
@@ -132,6 +136,9 @@ class Oracle:
         """What blocks the scripts in a state."""
         return self._moves.blocked(world)
 
+    def _answered(self, world: World) -> bool:
+        return self.scenario.mode == "single" and 0 in world.answered
+
     def idle(self, world: World) -> bool:
         """Whether no batch is under way."""
-        return world.batch is None or world.over or world.batch.lane in chapter.ENDED
+        return world.batch is None or world.batch.lane in chapter.ENDED or self._answered(world)

@@ -140,12 +140,12 @@ class Policies(Journeys):
     def rendered(self, world: World, pos: int) -> tuple[tuple[Key, ...], World, bool]:
         """Let the tool render a value: what is seen of it, and whether it did so (OUT-2, OUT-3)."""
         running = world.call(pos).stage is Stage.BODY
-        tool = self.running(world, pos) if running else world.layers.callable(self.facts[pos].name)
+        tool = self.running(world, pos) if running else self.callable(world, pos)
         assert tool is not None, "a value that fits has a tool"
         keys: tuple[Key, ...] = ()
         for event, script in (("content.rendered", tool.render), ("content.meta", tool.presentation_meta)):
-            if script is None:
-                continue
+            if script is None or (script is tool.presentation_meta and world.call(pos).setup.nested):
+                continue  # OUT-3: meta is for calls without a parent
             effects, end = sync_effects(script, pos, ANSWERS_NOTHING)
             wanted, world = self.wants(world, pos, effects)
             keys = (*keys, (event, pos, ()), *wanted)
@@ -155,7 +155,7 @@ class Policies(Journeys):
         return keys, world, True
 
     def _decision(self, world: World, pos: int, which: str, effect: End, heard: Answer | None) -> Decision:
-        tool = world.layers.callable(self.facts[pos].name)  # DSP-10, PST-4: what is visible now
+        tool = self.callable(world, pos)  # DSP-10, PST-4: what is visible now
 
         def fits(value: object) -> bool:
             return tool is not None and decisions.fits_schema(tool.output.schema_, value_of(value, pos))
@@ -188,7 +188,7 @@ class Policies(Journeys):
 
         Which guards there are is looked at after each answer (GRD-6).
         """
-        name = self.facts[pos].name
+        name = self.fact(move.world, pos).name
         last: tuple[int, int, str] = (-1, -1, "")
         while move.world.call(pos).stage is Stage.GUARDS:
             following = next(one for one in move.world.layers.guards_for(name, pos) if one > last)
@@ -236,7 +236,7 @@ class Policies(Journeys):
         assert outcome is not None
         keys: list[Key] = []
         following = world
-        for identifier in world.layers.row("result", self.facts[pos].name, pos):
+        for identifier in world.layers.row("result", self.fact(world, pos).name, pos):
             observer = self.scenario.hook(identifier)
             assert observer is not None
             keys.append(("result.observed", pos, (observer.id, not outcome.is_error, outcome.code)))

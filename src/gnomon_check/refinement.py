@@ -20,7 +20,7 @@ Listeners: TypeAlias = Sequence[dict[str, Sequence[str]]]
 """For each call, the ids of the listeners of each waterfall, outermost first."""
 
 COMPARED: dict[str, tuple[str, ...]] = {
-    "batch.opened": (),
+    "batch.opened": ("parent.pos", "parent.attempt"),
     "batch.closed": ("ended", "concluded"),
     "batch.failed": (),
     "call.logged": (),
@@ -57,7 +57,7 @@ def key_of(event: Event) -> Key | None:
     fields = COMPARED.get(name)
     if fields is None:
         return None
-    return (name, event.get("pos"), tuple(_field(event, field) for field in fields))
+    return (name, event.get("slot", event.get("pos")), tuple(_field(event, field) for field in fields))
 
 
 def _field(event: Event, path: str) -> object:
@@ -105,8 +105,8 @@ def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | Non
         name = _AS_IN_A_BATCH.get(event["event"]) or EventName(event["event"])
     except ValueError:
         return None
-    if event.get("waterfall") == "approval":
-        return None  # what became of the approval is an event of its own
+    if event.get("waterfall") == "approval" or "slot" in event:
+        return None  # what became of the approval is an event of its own; so is what a body calls
     outcome = event.get("outcome")
     return SpecEvent(
         name,

@@ -25,7 +25,7 @@ from pydantic import (
 
 from gnomon_check.changes import CHANGES, Name, Strict, TaggedChangeStep, single_key
 from gnomon_check.hostile import kinds_in
-from gnomon_check.script_steps import AnswererStep, BodyStep, HookStep, Raise, SyncStep
+from gnomon_check.script_steps import AnswererStep, BodyStep, ExecuteStep, HookStep, Raise, SyncStep
 
 
 class ScenarioError(ValueError):
@@ -96,6 +96,12 @@ class ScenarioTool(Strict):
     presentation_meta: list[SyncStep] | None = None
     project: list[SyncStep] | None = None
     finalize: list[SyncStep] | None = None
+
+    @model_validator(mode="after")
+    def _waits_for_its_calls(self) -> ScenarioTool:
+        if self.interrupt == "cancel" and any(isinstance(one, ExecuteStep) for one in self.body):
+            raise ValueError("a body that makes calls is told of an abort, not interrupted")
+        return self
 
     @property
     def key(self) -> str:

@@ -162,6 +162,23 @@ class AwaitAbortStep(Strict):
     await_abort: AwaitAbort
 
 
+class Execute(Strict):
+    """Make another call, from inside a body, and wait for its result.
+
+    With `token` it is nested in the call that makes it (CRE-1); `signal` says whether it ends with that
+    call's own signal.
+    """
+
+    name: Name
+    arguments: str = "{}"
+    token: bool = True
+    signal: Literal["own", "none"] = "own"
+
+
+class ExecuteStep(Strict):
+    execute: Execute
+
+
 class SleepStep(Strict):
     sleep: Sleep
 
@@ -243,6 +260,7 @@ BodyStep: TypeAlias = Annotated[
     _Common
     | _Waits
     | Annotated[SleepStep, Tag("sleep")]
+    | Annotated[ExecuteStep, Tag("execute")]
     | Annotated[OnCancelStep, Tag("on_cancel")]
     | Annotated[DeferStep, Tag("defer")]
     | Annotated[ConcludeStep, Tag("conclude")]
@@ -283,6 +301,7 @@ Step: TypeAlias = (
     GateStep
     | AwaitAbortStep
     | SleepStep
+    | ExecuteStep
     | OnCancelStep
     | NoteStep
     | AbortStep

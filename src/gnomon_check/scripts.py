@@ -22,6 +22,8 @@ from gnomon_check.script_steps import (
     DecideStep,
     DeferStep,
     DenyStep,
+    Execute,
+    ExecuteStep,
     GateStep,
     NextStep,
     NoteStep,
@@ -54,6 +56,8 @@ class Frame:
     """The signal that a wrapper found, once it has put another in place."""
     wakes: int | None = None
     """When its `sleep` is over, in milliseconds of virtual time."""
+    calling: bool = False
+    """It has made another call, and waits for the result."""
 
 
 # -- what the next step wants -------------------------------------------------------------------
@@ -72,6 +76,13 @@ class WaitForAbort:
 @dataclass(frozen=True, slots=True)
 class WaitForTime:
     ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCall:
+    """Make another call, and wait for its result."""
+
+    call: Execute
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +201,7 @@ Effect: TypeAlias = (
     WaitForGate
     | WaitForAbort
     | WaitForTime
+    | MakeCall
     | ChangeLayers
     | Tell
     | AbortSignalOf
@@ -223,6 +235,8 @@ def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETU
             return WaitForAbort()
         case SleepStep(sleep=sleep):
             return WaitForTime(sleep.ms)
+        case ExecuteStep(execute=call):
+            return MakeCall(call)
         case OnCancelStep(on_cancel=what):
             return SetOnCancel(replace(frame, step=frame.step + 1, on_cancel=what.do, unwind_gate=what.gate))
         case NoteStep(note=note):
@@ -273,7 +287,7 @@ def passed(frame: Frame) -> Frame:
     """The frame after its step has been carried out."""
     if frame.unwinding:
         return replace(frame, unwinding=False)
-    return replace(frame, step=frame.step + 1, delegating=False, wakes=None)
+    return replace(frame, step=frame.step + 1, delegating=False, wakes=None, calling=False)
 
 
 def interruption(frame: Frame) -> Frame:
@@ -324,6 +338,9 @@ class Stage(Protocol):
     def change(self, change: Change) -> None:
         """Change what stands in the layers."""
 
+    async def make_call(self, call: Execute) -> None:
+        """Make another call, and wait for its result."""
+
     def exception(self, what: Raise) -> Awaitable[BaseException]:
         """The exception that `raise` of this kind raises."""
 
@@ -372,6 +389,13 @@ async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, st
                 else:
                     stage.emit("body.interrupted", pos=pos, attempt=attempt)
                     frame = interruption(frame)
+            case MakeCall(call):
+                try:
+                    await stage.make_call(call)
+                except BaseException:
+                    settle("raised")
+                    raise
+                frame = passed(frame)
             case ChangeLayers(change):
                 stage.change(change)
                 frame = passed(frame)

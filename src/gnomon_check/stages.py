@@ -9,12 +9,13 @@ import anyio
 import anyio.lowlevel
 
 from gnomon_check.changes import Change
-from gnomon_check.script_steps import Raise
+from gnomon_check.script_steps import Execute, Raise
 from gnomon_check.scripted_errors import exception_of
 from gnomon_check.world import Blocked, nonce_of
 
 if TYPE_CHECKING:
-    from gnomon_check.driver import BodyContext, Harness, Signal
+    from gnomon_check.driven import BodyContext, Signal
+    from gnomon_check.driver import Harness
 
 
 @dataclass(slots=True)
@@ -95,6 +96,10 @@ class BodyStage(Stage):
     def conclude(self) -> None:
         """Ask to end the turn."""
         self.context.conclude_turn()
+
+    async def make_call(self, call: Execute) -> None:
+        """Make another call, and wait for its result."""
+        await self.harness.make_call(self.pos, call, self.context)
 
     def source(self) -> str:
         """What has aborted the signal of the body."""

@@ -18,6 +18,7 @@ from gnomon_check.scenario import (
     Scenario,
     ScenarioTool,
 )
+from gnomon_check.script_steps import Execute
 from gnomon_check.scripts import Frame
 from gnomon_spec import batch as chapter
 from gnomon_spec.batch import Batch
@@ -77,8 +78,10 @@ class World:
     cancelled: bool = False
     landing: bool = False
     """A native cancellation is on its way to the task that runs the batch."""
-    over: bool = False
-    """A single call has been answered."""
+    nested: tuple[tuple[Execute, int, int], ...] = ()
+    """The calls that bodies have made, each with the position and the attempt of the one that made it."""
+    answered: frozenset[int] = frozenset()
+    """The calls outside of the batch that have been answered."""
     due: tuple[Key, ...] = ()
     """Events that the lane has begun to write and that come before anything else of it."""
 
@@ -129,6 +132,8 @@ class CallFacts:
     pos: int
     name: str
     arguments: Json | NotAValue
+    nested: bool = False
+    """It carries the token of another call, and so is not model-direct (MOD-2)."""
 
     def fits(self, tool: ScenarioTool | None) -> bool:
         """Whether the arguments fit what a tool publishes (DSP-8)."""
@@ -152,7 +157,8 @@ class CallFacts:
         policy = None if approval is None else layers.policy or approval.policy
         return Setup(
             visible=tool is not None,
-            collapsed=layers.collapsed(self.name),
+            collapsed=not self.nested and layers.collapsed(self.name),
+            nested=self.nested,
             arguments=not isinstance(self.arguments, NotAValue),
             finalizer=tool is not None and tool.finalize is not None,
             projector=tool is not None and tool.project is not None,

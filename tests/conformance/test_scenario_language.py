@@ -118,6 +118,7 @@ def test_a_change_that_is_wrongly_accepted_is_seen(backend: str) -> None:
     assert "restricted agent, refused" in problems[0].text
 
 
+@pytest.mark.clause("TMO-4")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_time_goes_on_from_moment_to_moment(backend: str) -> None:
     """Of two deadlines that one advance lets pass, the earlier passes first, whatever the event loop does."""
@@ -140,6 +141,7 @@ def test_time_goes_on_from_moment_to_moment(backend: str) -> None:
     assert notes == ["early", "late"]
 
 
+@pytest.mark.clause("PY-13")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_approver_of_a_withdrawn_request_is_waited_for(backend: str) -> None:
     """PY-13: it stays at its gate, and the batch does not return before it has ended."""

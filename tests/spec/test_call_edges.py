@@ -25,6 +25,7 @@ from gnomon_spec.journey import (
     PreDecides,
     Projects,
     ReachesBody,
+    RestoresSignal,
     SetsSignal,
     WrapperDecides,
 )
@@ -314,6 +315,62 @@ def test_an_abort_that_came_before_the_deadline_wins() -> None:
     assert walk.refuses(DeadlinePasses()) == "TMO-2"
     assert code(walk.go(RETURNS, *END)) == Code.ABORTED
     assert code(Walk(setup, *BODY, CallerAborts(), RAISES, *END)) == Code.TOOL_ERROR
+
+
+AGAIN = (Dispatches(), Delegates(0), ReachesBody())
+
+
+@pytest.mark.clause("TMO-1", "TMO-4")
+def test_a_wrapper_outside_of_the_timeout_gets_a_new_deadline_and_one_inside_shares_it() -> None:
+    outside = Walk(Setup(wrappers=2, timeout=1), *AGAIN, DeadlinePasses(), RAISES)
+    assert outside.state.frames[-1].heard == Outcome(Code.TOOL_TIMEOUT), "the wrapper hears of it"
+    outside.go(Delegates(0), ReachesBody(), RETURNS)
+    outside.go(WrapperDecides(0, outside.state.given[-1]), *END)
+    assert not outside.outcome.is_error
+    inside = Walk(Setup(wrappers=2, timeout=0), Dispatches(), Delegates(1), ReachesBody(), DeadlinePasses())
+    inside.go(RAISES, Delegates(1), ReachesBody())
+    heard = inside.state.frames[-1].heard
+    assert heard == Outcome(Code.ABORTED), "the deadline has passed for this attempt as well"
+    inside.go(WrapperDecides(1, heard), *END)
+    assert inside.outcome.code == Code.TOOL_TIMEOUT
+
+
+@pytest.mark.clause("TMO-2")
+def test_a_signal_that_the_timeout_found_aborted_is_an_outer_abort() -> None:
+    start = (Dispatches(), SetsSignal(0), Delegates(0), ReachesBody(), OwnSignalAborts())
+    walk = Walk(Setup(wrappers=2, timeout=1), *start)
+    assert walk.refuses(DeadlinePasses()) == "TMO-2"
+    other = Walk(Setup(wrappers=2, timeout=0), Dispatches(), SetsSignal(1), Delegates(1), ReachesBody())
+    other.go(OwnSignalAborts(), DeadlinePasses(), RETURNS)
+    other.go(WrapperDecides(1, other.given()), *END)
+    assert other.outcome.code == Code.TOOL_TIMEOUT, "a signal inside of it is none"
+
+
+@pytest.mark.clause("CRE-5", "DSP-2", "TMO-3")
+def test_the_timeout_puts_back_what_it_found_and_reaches_only_a_body_that_it_stands_before() -> None:
+    start = (Dispatches(), SetsSignal(1), Delegates(1), ReachesBody(), DeadlinePasses())
+    walk = Walk(Setup(wrappers=2, timeout=0), *start)
+    assert walk.state.cause is None, "a wrapper inside has left the deadline out"
+    outer = Walk(Setup(wrappers=2, timeout=1), Dispatches(), SetsSignal(0), Delegates(0), ReachesBody())
+    assert outer.state.beneath == ("own", "deadline")
+    outer.go(DeadlinePasses(), OwnSignalAborts(), RETURNS)
+    assert outer.state.signal == ("own",)
+
+
+@pytest.mark.clause("CRE-5", "DSP-2")
+def test_the_first_abort_is_the_reason_and_a_signal_that_was_put_back_is_none() -> None:
+    walk = Walk(Setup(wrappers=1), Dispatches(), SetsSignal(0), Delegates(0), ReachesBody())
+    walk.go(OwnSignalAborts(), CallerAborts())
+    assert walk.state.cause == "own"
+    back = Walk(
+        Setup(wrappers=1), Dispatches(), SetsSignal(0), RestoresSignal(0), Delegates(0), ReachesBody()
+    )
+    back.go(OwnSignalAborts())
+    assert back.state.cause is None
+    assert not back.go(RETURNS).given().is_error
+    assert back.refuses(OwnSignalAborts("another")) == "CAN-4"
+    assert back.refuses(OwnSignalAborts()) == "CAN-4", "it aborts once"
+    assert Walk(Setup(wrappers=1), *WRAPPED).refuses(SetsSignal(0)) == "CRE-5", "it is not running"
 
 
 # -- settlement -----------------------------------------------------------------------------------

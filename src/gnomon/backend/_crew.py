@@ -24,12 +24,18 @@ T = TypeVar("T")
 class Running(Generic[T]):
     """Work in a task of its own."""
 
-    __slots__ = ("_answer", "_ended", "_error", "_left", "_waited_for", "_work", "task")
+    __slots__ = ("_answer", "_ended", "_error", "_left", "_strike", "_waited_for", "_work", "task")
 
-    def __init__(self, work: Callable[[], Awaitable[T]], left: Callable[[Running[Any]], None]) -> None:
-        """Take in `work`; `left` is called at its end."""
+    def __init__(
+        self,
+        work: Callable[[], Awaitable[T]],
+        left: Callable[[Running[Any]], None],
+        strike: Callable[[BaseException], None],
+    ) -> None:
+        """Take in `work`; `left` is called at its end, `strike` where that is a KeyboardInterrupt."""
         self._work = work
         self._left = left
+        self._strike = strike
         self._ended = False
         self._waited_for: anyio.Event | None = None
         self._answer: T | None = None
@@ -42,6 +48,8 @@ class Running(Generic[T]):
         try:
             self._answer = await self._work()
         except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                self._strike(error)  # PY-4: at once, before a task that is ready starts a body
             self.end(error)  # PY-4
         else:
             self.end()
@@ -98,18 +106,23 @@ async def outlast(over: anyio.Event) -> BaseException | None:
 class Crew:
     """Starts the tasks of one batch. None is reached by a cancellation of the caller."""
 
-    __slots__ = ("_live", "_over", "_spawn", "report")
+    __slots__ = ("_live", "_over", "_spawn", "_strike", "report")
 
     def __init__(
         self,
         spawn: Callable[[Running[Any]], None],
         over: anyio.Event,
         report: Callable[[BaseException], None],
+        strike: Callable[[BaseException], None],
     ) -> None:
-        """Make a crew that starts tasks by `spawn`, and sets `over` when the last of them has ended."""
+        """Make a crew that starts tasks by `spawn`, and sets `over` when the last of them has ended.
+
+        `strike` is told at once where one of them ends by a KeyboardInterrupt, whoever waits for it.
+        """
         self._spawn = spawn
         self._over = over
         self._live: set[Running[Any]] = set()
+        self._strike = strike
         self.report = report
         """Report what has to leave the batch, from a task that nobody waits for (PY-4)."""
 
@@ -118,7 +131,7 @@ class Crew:
 
         Its exceptions are for whoever waits; where nobody does, `work` must not raise.
         """
-        running = Running(work, self._leave)
+        running = Running(work, self._leave, self._strike)
         self._live.add(running)
         self._spawn(running)
         return running
@@ -186,7 +199,7 @@ async def _supervise(
         await anyio.lowlevel.checkpoint_if_cancelled()
     except stops as interruption:
         keep(interruption)
-    crew = Crew(spawn, over, keep)
+    crew = Crew(spawn, over, keep, on_cancel)
     running = crew.start(lambda: lane(crew))
     while not over.is_set():
         try:

@@ -54,14 +54,15 @@ def encode(seq: int, crc: int, record: Record) -> tuple[bytes, int]:
     Raises `LogError` for data that JSON cannot hold.
     """
     try:
-        kind, data = _text(record.type), _text(record.data)
+        kind, data = encoded(record.type), encoded(record.data)
     except (TypeError, ValueError, RecursionError) as error:
         raise LogError(f"a record of type {record.type!r} cannot be written: {error}") from error
     crc = zlib.crc32(data, zlib.crc32(kind, crc))
     return b'{"seq":%d,"crc":"%08x","type":%s,"data":%s}\n' % (seq, crc, kind, data), crc
 
 
-def _text(value: object) -> bytes:
+def encoded(value: object) -> bytes:
+    """The JSON text of a value, as bytes of UTF-8."""
     text = to_text(value)
     try:
         return text.encode()

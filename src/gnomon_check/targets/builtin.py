@@ -32,7 +32,8 @@ from gnomon_check.changes import (
     SetMode,
     SetPolicy,
 )
-from gnomon_check.driver import Cause, Controls, Harness
+from gnomon_check.driven import Answered, Cause, Controls
+from gnomon_check.driver import Harness
 from gnomon_check.layers import first_changes
 from gnomon_check.playing import play_answerer, play_listener, play_sync
 from gnomon_check.scenario import (
@@ -46,7 +47,7 @@ from gnomon_check.scenario import (
     ScenarioHook,
     ScenarioTool,
 )
-from gnomon_check.script_steps import Step
+from gnomon_check.script_steps import Execute, Step
 from gnomon_check.scripted_errors import ScriptedError
 from gnomon_check.scripts import EndDenied, EndNothing, EndRaised, EndReturned
 from gnomon_check.targets.builtin_listeners import AnswererStage, PostStage, PreStage, WrapperStage
@@ -77,13 +78,9 @@ class Builtin:
         signal, scope = controls.controller.signal, controls.caller
         calls = [ToolCall(one.id, one.name, one.arguments) for one in scenario.batch.calls]
         if scenario.mode == "single":
-            result = await controls.runtime.execute(calls[0], signal=signal, scope=scope)
-            harness.result_returned(
-                {"ok": result.ok, "code": None if result.ok else result.error.code},
-                _text(result.content),
-                [_text(one) for one in result.contexts],
-            )
-            return bool(result.ok and result.concludes_turn)
+            answered = _answered(await controls.runtime.execute(calls[0], signal=signal, scope=scope))
+            harness.result_returned(0, answered)
+            return answered.concludes
         batch = await controls.runtime.run_batch(calls, session=controls.session, signal=signal, scope=scope)
         return bool(batch.concluded)
 
@@ -96,6 +93,7 @@ class BuiltinControls:
         self._harness = harness
         self._scenario = scenario
         self.controller = AbortController()
+        self._apart = AbortController()
         self.session = _Session(harness)
         more: dict[str, Any] = {}
         if scenario.approval is not None:
@@ -126,6 +124,10 @@ class BuiltinControls:
         """Abort the caller's signal."""
         self.controller.abort(cause)
 
+    def finish(self) -> None:
+        """End the calls that bodies have made with no signal of theirs."""
+        self._apart.abort(Cause("caller", "the scenario is over"))
+
     def source_of(self, reason: object) -> str:
         """A deadline says so; whatever else the runtime aborts by itself, it aborts as the caller."""
         return "deadline" if isinstance(reason, DeadlinePassed) else "caller"
@@ -137,6 +139,13 @@ class BuiltinControls:
         except GnomonError as error:
             return f"{type(error).__name__}: {error}"
         return None
+
+    async def execute(self, call: Execute, call_id: str, context: Any) -> Answered:
+        """Make another call from inside a body."""
+        nested = {"parent": context.token, "root_call_id": context.root_call_id} if call.token else {}
+        signal = context.signal if call.signal == "own" else self._apart.signal
+        made = ToolCall(call_id, call.name, call.arguments)
+        return _answered(await self.runtime.execute(made, signal=signal, scope=self.caller, **nested))
 
     def _carry_out(self, change: Change) -> None:
         match change:
@@ -187,6 +196,15 @@ class BuiltinControls:
         self._disposers[number]()
 
 
+def _answered(result: Any) -> Answered:
+    return Answered(
+        {"ok": result.ok, "code": None if result.ok else result.error.code},
+        _text(result.content),
+        tuple(_text(one) for one in result.contexts),
+        bool(result.ok and result.concludes_turn),
+    )
+
+
 def _refuse_mode() -> None:
     raise RegistrationError("the scope declares no mode")
 
@@ -228,18 +246,21 @@ def _tool(one: ScenarioTool, harness: Harness) -> Tool:
 
 
 def _output(one: ScenarioTool, harness: Harness) -> Output:
-    render, meta = one.render, one.presentation_meta
     given: dict[str, Any] = {}
-    if render is not None:
-        given["render"] = lambda arguments, value: _played(render, "content.rendered", harness)
-    if meta is not None:
-        given["meta"] = lambda arguments, value: _played(meta, "content.meta", harness)
+
+    def player(script: Sequence[Step], event: str) -> Callable[[Any, Any], object]:
+        # There is no execution to tell the call by: it is the one whose task is at work.
+        return lambda arguments, value: _played(script, event, harness, harness.current_call)
+
+    if one.render is not None:
+        given["render"] = player(one.render, "content.rendered")
+    if one.presentation_meta is not None:
+        given["meta"] = player(one.presentation_meta, "content.meta")
     return Output(schema=one.output.schema_, **given)
 
 
-def _played(script: Sequence[Step], event: str, harness: Harness) -> object:
-    """Play what is called with no execution to tell the call by: the call whose task is at work."""
-    pos = harness.current_call
+def _played(script: Sequence[Step], event: str, harness: Harness, pos: int) -> object:
+    """Play a script that answers with a value, or with nothing."""
     harness.emit(event, pos=pos)
     match play_sync(script, pos, harness):
         case EndReturned(value, _):
@@ -273,15 +294,7 @@ def _change(script: Sequence[Step] | None, event: str, harness: Harness) -> Any:
         return None
 
     def change(execution: Any, result: Any) -> object:
-        pos = _position(harness, execution)
-        harness.emit(event, pos=pos)
-        match play_sync(script, pos, harness):
-            case EndReturned(value, _):
-                return value_of(value, pos)
-            case EndNothing():
-                return None
-            case _:
-                raise ScriptedError("it failed")
+        return _played(script, event, harness, _position(harness, execution))
 
     return change
 
@@ -291,6 +304,8 @@ def _position(harness: Harness, execution: Any) -> int:
     bound = harness.position(execution.token)
     if bound is not None:
         return bound
+    if harness.made_by_a_body(execution.call_id):
+        return harness.current_call
     calls = harness.scenario.batch.calls
     fitting = [
         pos for pos, one in enumerate(calls) if (one.id, one.name) == (execution.call_id, execution.name)
@@ -314,7 +329,13 @@ def _hook(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
         stage = stages[hook.on](harness, pos, execution.signal, execution=execution, following=following)
         return await play_listener(hook.script, pos, hook.on, hook.id, stage)
 
-    return listener
+    return _named(listener, hook.id)
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The function, under the name that a trace is to show."""
+    function.__name__ = name
+    return function
 
 
 def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
@@ -328,7 +349,7 @@ def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
         if isinstance(end, EndRaised):
             raise ScriptedError(end.what.message)
 
-    return observe
+    return _named(observe, hook.id)
 
 
 def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
@@ -354,7 +375,7 @@ def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
                 answered("raised")
                 raise ScriptedError("the guard fails")
 
-    return ask
+    return _named(ask, guard.id)
 
 
 class _Waiting:
@@ -378,7 +399,7 @@ def _answerer(answerer: Answerer, harness: Harness) -> Callable[..., Any]:
         stage = AnswererStage(harness, pos, _NeverAborts(), following=following)
         return await play_answerer(answerer.script, pos, answerer.id, stage)
 
-    return ask
+    return _named(ask, answerer.id)
 
 
 class _NeverAborts:

@@ -10,7 +10,7 @@ import gnomon
 from gnomon import AbortController
 from gnomon.content import text_content
 from gnomon_check import decisions
-from gnomon_check.driver import Cause
+from gnomon_check.driven import Cause
 from gnomon_check.stages import Stage
 from gnomon_check.world import value_of
 from gnomon_spec import vocabulary

@@ -1,4 +1,4 @@
-"""The cases of single calls: scenarios in their short form, and edits that make a right trace wrong."""
+"""The cases of single calls: scenarios in their short form."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def _decides(on: str, decision: Any, *contexts: str) -> dict[str, Any]:
 OPEN: dict[str, Any] = {"open": {}}
 GO: dict[str, Any] = {"release": {"gate": "body"}}
 ABORT: dict[str, Any] = {"abort": {}}
+_LATER: dict[str, Any] = {"advance": {"ms": 5}}
 _RUN = [OPEN, GO]
 _ASK = _decides("pre_execute", {"kind": "ask", "reason": "sure?"})
 _GUARD_DENIES = {"id": "guard-1", "script": [{"deny": {"reason": "no"}}]}
@@ -290,159 +291,91 @@ SCENARIOS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "the body raises a cancellation that nobody asked for",
         {"body": [{"raise": {"kind": "cancelled"}}], "schedule": [OPEN]},
     ),
+    "timed-out": (
+        "TMO-1 TMO-2 DSP-11",
+        "the deadline passes, and the body returns later",
+        {
+            "tool": {"timeout_ms": 5},
+            "body": [{"defer": {"context": "d"}}, *GATED],
+            "schedule": [OPEN, _LATER, GO],
+        },
+    ),
+    "timed-out-and-raised": (
+        "TMO-2",
+        "the deadline passes, and the body raises later",
+        {"tool": {"timeout_ms": 5}, "body": [GATED[0], {"raise": {}}], "schedule": [OPEN, _LATER, GO]},
+    ),
+    "in-time": (
+        "TMO-2 TMO-4",
+        "the body returns before the deadline",
+        {"tool": {"timeout_ms": 6}, "schedule": [OPEN, _LATER, GO, _LATER]},
+    ),
+    "timed-out-then-aborted": (
+        "TMO-2 CAN-7",
+        "the deadline passes, and the caller aborts later",
+        {"tool": {"timeout_ms": 5}, "schedule": [OPEN, _LATER, ABORT, GO]},
+    ),
+    "aborted-then-late": (
+        "TMO-2 CAN-6",
+        "the caller aborts, and the deadline passes later",
+        {"tool": {"timeout_ms": 5}, "schedule": [OPEN, ABORT, _LATER, GO]},
+    ),
+    "retried-outside-the-timeout": (
+        "TMO-1 TMO-4",
+        "a prepended wrapper runs the rest again: the second attempt has a deadline of its own",
+        {
+            "tool": {"timeout_ms": 5},
+            "hooks": [{**_hook("execute", {"next": {}}, {"next": {}}, {"pass": {}}), "prepend": True}],
+            "body": [{"gate": {"name": "body"}}, {"sleep": {"ms": 4}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, _LATER, GO, {"advance": {"ms": 8}}],
+        },
+    ),
+    "retried-inside-the-timeout": (
+        "TMO-4",
+        "a wrapper runs the rest again: both attempts share the deadline",
+        {
+            "tool": {"timeout_ms": 5},
+            "hooks": [_hook("execute", {"next": {}}, {"next": {}}, {"pass": {}})],
+            "body": [{"sleep": {"ms": 4}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, {"advance": {"ms": 8}}],
+        },
+    ),
+    "deadline-left-out": (
+        "CRE-5 DSP-2 TMO-2",
+        "a wrapper inside the timeout leaves the deadline out: it does not reach the body",
+        {
+            "tool": {"timeout_ms": 5, "interrupt": "cancel"},
+            "hooks": [_hook("execute", {"set_signal": {"name": "own"}}, {"next": {}}, {"pass": {}})],
+            "body": [{"await_abort": {}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, _LATER, {"abort": {"signal": "own"}}],
+        },
+    ),
+    "own-signal": (
+        "DSP-2 DSP-9 CAN-4",
+        "a signal that a wrapper made aborts",
+        {
+            "hooks": [_hook("execute", {"set_signal": {"name": "own"}}, {"next": {}}, {"pass": {}})],
+            "body": [{"await_abort": {}}, {"return": {"value": 1}}],
+            "schedule": [OPEN, {"abort": {"signal": "own"}}],
+        },
+    ),
+    "rendered": (
+        "OUT-2 OUT-3",
+        "the value is rendered, and then presented",
+        {
+            "tool": {
+                "render": [{"return": {"value": _TEXT}}],
+                "presentation_meta": [{"return": {"value": 1}}],
+            },
+            "schedule": _RUN,
+        },
+    ),
+    "rendered-badly": (
+        "OUT-2",
+        "what the renderer gives is no content",
+        {"tool": {"render": [{"return": {"value": "x"}}]}, "schedule": _RUN},
+    ),
 }
 
 
 # -- wrong traces -------------------------------------------------------------------------------
-
-
-_SUCCESS = {"event": "result.logged", "pos": 0, "outcome": {"ok": True}}
-_RESULT = {"event": "result.logged", "pos": 0}
-_STARTED = {"event": "body.started", "pos": 0, "attempt": 1}
-
-
-def _result(code: str) -> dict[str, Any]:
-    return {"event": "result.logged", "pos": 0, "outcome": {"ok": False, "code": code}}
-
-
-WRONG: dict[str, tuple[str, str, str, dict[str, Any], list[dict[str, Any]]]] = {
-    "body-after-a-denial": ("denied", "PRE-4", "the body runs after a denial", _RESULT, [_STARTED]),
-    "body-after-a-malformed-denial": (
-        "denied-without-reason",
-        "PRE-2",
-        "a denial without a reason lets the body run",
-        _RESULT,
-        [_STARTED],
-    ),
-    "body-after-an-unknown-decision": (
-        "unknown-decision",
-        "PRE-2",
-        "an unknown decision lets the body run",
-        _RESULT,
-        [_STARTED],
-    ),
-    "body-after-a-guards-denial": (
-        "guard-denies",
-        "GRD-2",
-        "the body runs although a guard denied",
-        _RESULT,
-        [_STARTED],
-    ),
-    "body-after-a-malformed-guard": (
-        "guard-malformed",
-        "GRD-4",
-        "a malformed answer of a guard lets the body run",
-        _RESULT,
-        [_STARTED],
-    ),
-    "guard-not-asked": ("guard-passes", "GRD-1", "the guard is not asked", {"event": "guard.answered"}, []),
-    "body-after-a-rejection": (
-        "asked-and-rejected",
-        "APP-1",
-        "a rejection lets the body run",
-        _RESULT,
-        [_STARTED],
-    ),
-    "body-without-a-channel": (
-        "asked-nobody",
-        "APP-2",
-        "asking nobody lets the body run",
-        _RESULT,
-        [_STARTED],
-    ),
-    "approval-not-decided": (
-        "asked-and-rejected",
-        "APP-6",
-        "the decision is not logged",
-        {"event": "approval.decided"},
-        [],
-    ),
-    "success-after-the-abort": ("abort-during", "CAN-6", "a success after the abort", _RESULT, [_SUCCESS]),
-    "not-started-though-it-ran": (
-        "abort-during",
-        "CAN-2",
-        "a body that ran is said not to have",
-        _RESULT,
-        [_result("ABORTED_BEFORE_DISPATCH")],
-    ),
-    "aborted-though-it-never-ran": (
-        "abort-before",
-        "CAN-2",
-        "a body that never ran is said to have",
-        _RESULT,
-        [_result("ABORTED")],
-    ),
-    "error-replaced-by-the-abort": (
-        "own-error-survives",
-        "CAN-7",
-        "an error is replaced by the abort",
-        _RESULT,
-        [_result("ABORTED")],
-    ),
-    "defaults-for-broken-arguments": (
-        "not-json",
-        "DSP-8 ARG-3",
-        "text that is no JSON runs the tool",
-        _RESULT,
-        [_STARTED],
-    ),
-    "unfit-output-is-a-success": (
-        "unfit-output",
-        "OUT-1",
-        "a value that does not fit is a success",
-        _RESULT,
-        [_SUCCESS],
-    ),
-    "block-lets-through": ("blocked", "PST-5", "a blocked result goes through", _RESULT, [_SUCCESS]),
-    "block-keeps-the-bodys-contexts": (
-        "blocked",
-        "DSP-11 PST-5",
-        "a context of the body survives the block",
-        {"event": "context.accepted"},
-        [{"event": "context.accepted", "pos": 0, "context": "d"}],
-    ),
-    "malformed-post-accepts": (
-        "post-unknown-kind",
-        "PST-3",
-        "a malformed decision lets a success through",
-        _RESULT,
-        [_SUCCESS],
-    ),
-    "contexts-reordered": (
-        "accepted-with-contexts",
-        "DSP-11",
-        "the decision's context comes first",
-        {"event": "context.accepted", "context": "d"},
-        [{"event": "context.accepted", "pos": 0, "context": "p"}],
-    ),
-    "finalized-twice": (
-        "finalized",
-        "FIN-2",
-        "the finalizer runs twice",
-        {"event": "content.finalized"},
-        [{"event": "content.finalized", "pos": 0}] * 2,
-    ),
-    "not-finalized": ("finalized", "FIN-2", "the finalizer does not run", {"event": "content.finalized"}, []),
-    "observer-sees-another-result": (
-        "observed",
-        "FIN-3",
-        "an observer is told another result",
-        {"event": "result.observed"},
-        [
-            {
-                "event": "result.observed",
-                "pos": 0,
-                "observer": "result-1",
-                "outcome": {"ok": False, "code": "TOOL_ERROR"},
-            }
-        ],
-    ),
-    "made-up-cancellation-aborts": (
-        "body-cancels-itself",
-        "CAN-7 PY-4",
-        "a made-up cancellation counts as the caller's",
-        _RESULT,
-        [_result("ABORTED")],
-    ),
-    "two-results": ("plain", "SCD-10", "the call is answered twice", {"event": "batch.closed"}, [_SUCCESS]),
-}

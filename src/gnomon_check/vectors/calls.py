@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from gnomon_check.conform import JUDGED, known_of, listeners_of
@@ -10,7 +11,8 @@ from gnomon_check.expectation import as_object, echoes, expected
 from gnomon_check.oracle import Oracle
 from gnomon_check.refinement import Listeners, as_spec, key_of
 from gnomon_check.scenario import AbortInputStep, OpenStep, Scenario, inputs_of
-from gnomon_check.vectors.call_cases import GATED, SCENARIOS, WRONG
+from gnomon_check.vectors.call_cases import GATED, SCENARIOS
+from gnomon_check.vectors.call_wrong import WRONG
 from gnomon_check.vectors.case import Case, Suite, fails
 from gnomon_spec import properties
 from gnomon_spec.vocabulary import Event
@@ -41,7 +43,7 @@ def computed(given: dict[str, Any]) -> dict[str, Any]:
     windows = []
     for echo, window in zip(echoes(scenario), expected(scenario), strict=True):
         blocked = [
-            {"await_abort": one.await_abort} if one.gate is None else {"gate": one.gate}
+            {name: value for name, value in asdict(one).items() if value is not None}
             for one in sorted(window.blocked, key=str)
         ]
         windows.append(
@@ -91,6 +93,7 @@ def judged(given: dict[str, Any]) -> dict[str, Any]:
                 return fails(clause, reason, window=number, event=index)
             if seen is not None:
                 ledger = properties.enter(ledger, seen)
+        oracle.rest()
     return {"ok": True}
 
 
