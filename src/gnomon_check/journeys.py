@@ -216,7 +216,7 @@ class Journeys:
                     place: Place = (pos, event.where, event.listener)
                     hook = self.hook(world, place)
                     if event.name is EventName.POLICY_ENTERED:
-                        world = world.with_frame(place, Frame())
+                        world = world.with_frame(place, Frame(given=world.call(pos).signal))
                         detail: tuple[object, ...] = (event.where, hook.id)
                     elif event.name is EventName.POLICY_DELEGATED:
                         nth = next(
