@@ -8,8 +8,7 @@ No clock is read and nothing sleeps.
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -34,13 +33,16 @@ from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Blocked, nonce_of
+from gnomon_check.quiescence import break_off, quiesce
 from gnomon_check.scenario import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
     CancelStep,
+    CrashStep,
     OpenStep,
     ReleaseStep,
+    RepairStep,
     Scenario,
     ScenarioTool,
     ScheduleStep,
@@ -114,6 +116,8 @@ class Harness:
         self.own_signals: dict[str, Callable[[Cause], None]] = {}
         """How the signal is aborted that a wrapper made last under a name."""
         self._kept: dict[int, BaseException] = {}
+        self.crashed = False
+        """The runtime has been dropped: nothing that it still does is seen, or logged."""
         self._nested: list[tuple[Execute, int, int]] = []
         """The calls that bodies have made: each with the position and the attempt of the one that made it."""
         self._logged: list[int] = []
@@ -125,6 +129,8 @@ class Harness:
 
     def emit(self, event: str, **fields: Any) -> None:
         """Leave an event. One of a call that a body made says so: its batch is the body's own."""
+        if self.crashed:
+            return
         pos = fields.get("pos")
         count = len(self.scenario.batch.calls)
         if pos is not None and pos >= count:
@@ -308,7 +314,7 @@ class Harness:
 
     def blocked(self) -> frozenset[Blocked]:
         """What the scripts wait for."""
-        return frozenset(self._waiting)
+        return frozenset() if self.crashed else frozenset(self._waiting)
 
     async def wait(self, what: Blocked, event: anyio.Event, *, keep_for: int | None) -> None:
         """Wait for an event, and be listed as blocked meanwhile."""
@@ -380,6 +386,14 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
                     harness.change(change_of(one))
 
         for step in scenario.schedule:
+            if isinstance(step, CrashStep):
+                harness.crashed = True
+            elif isinstance(step, RepairStep):
+                harness.crashed = False
+                harness.controls.repair()
+                harness.crashed = True
+                windows.append(Window(step, (), harness.take_events(), frozenset(), True))
+                continue
             for one in inputs_of(step):
                 give(one)
             windows.append(await _window(harness, step))
@@ -388,7 +402,7 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
         harness.controls.finish()
         windows.append(await _window(harness, None))
         if not harness.over:
-            await _break_off()
+            await break_off()
     return windows
 
 
@@ -397,7 +411,8 @@ async def _window(harness: Harness, step: ScheduleStep | None) -> Window:
     await quiesce()
     while harness.clock.pass_on():
         await quiesce()
-    return Window(step, echoes, harness.take_events(), harness.blocked(), harness.over)
+    idle = harness.over or harness.crashed
+    return Window(step, echoes, harness.take_events(), harness.blocked(), idle)
 
 
 def _announcement(scenario: Scenario) -> Event:
@@ -440,55 +455,3 @@ class _Runner:
             self._task.cancel()
         elif self._scope is not None:
             self._scope.cancel()
-
-
-async def quiesce() -> None:
-    """Wait until nothing can proceed without the harness."""
-    try:
-        loop: Any = asyncio.get_running_loop()
-    except RuntimeError:
-        await anyio.wait_all_tasks_blocked()
-        return
-    # Nothing here uses timers, threads or sockets: with no callback ready, all tasks are parked.
-    while True:
-        await asyncio.sleep(0)
-        if not loop._ready:
-            return
-
-
-class _BrokenOff(BaseException):
-    """An implementation never ends by itself; no shield of its keeps this away."""
-
-
-async def _break_off() -> None:
-    """End an implementation that never ends by itself, however it shields its tasks."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        await _break_off_on_trio()
-        return
-    for _ in range(50):
-        for task in asyncio.all_tasks():
-            if task is not asyncio.current_task():
-                task.cancel()
-        await asyncio.sleep(0)
-
-
-async def _break_off_on_trio() -> None:
-    trio = sys.modules["trio"]
-
-    def strike() -> None:
-        raise _BrokenOff
-
-    def descendants(task: Any) -> Iterator[Any]:
-        for nursery in task.child_nurseries:
-            for child in nursery.child_tasks:
-                yield child
-                yield from descendants(child)
-
-    for _ in range(50):
-        for task in list(descendants(trio.lowlevel.current_task())):
-            # What a cancellation does to a task that waits, and a shield cannot keep off.
-            if task._abort_func is not None:
-                task._attempt_abort(strike)
-        await trio.lowlevel.checkpoint()

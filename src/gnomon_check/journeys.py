@@ -250,6 +250,8 @@ class Journeys:
     def blocked(self, world: World) -> frozenset[Blocked]:
         """What blocks the scripts in a world, and the approvals that wait for the harness."""
         found: set[Blocked] = set()
+        if world.crashed:
+            return frozenset()
         for pos, execution in enumerate(world.calls):
             approval = self.scenario.approval
             if execution is None or execution.stage is not Stage.APPROVAL:

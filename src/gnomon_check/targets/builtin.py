@@ -9,6 +9,7 @@ from typing import Any
 from gnomon import (
     AbortController,
     GnomonError,
+    LogError,
     Output,
     RegistrationError,
     RestrictionError,
@@ -17,7 +18,7 @@ from gnomon import (
     ToolCall,
     set_approval_policy,
 )
-from gnomon.session import MemorySession, Record, StoredRecord
+from gnomon.session import MemorySession, Record, StoredRecord, repair
 from gnomon.timeout import DeadlinePassed
 from gnomon_check.changes import (
     AddGuard,
@@ -123,6 +124,10 @@ class BuiltinControls:
     def abort(self, cause: Cause) -> None:
         """Abort the caller's signal."""
         self.controller.abort(cause)
+
+    def repair(self) -> None:
+        """Repair what the session holds."""
+        repair(self.session)
 
     def finish(self) -> None:
         """End the calls that bodies have made with no signal of theirs."""
@@ -420,6 +425,8 @@ class _Session:
         self._answered = 0
 
     def append(self, record: Record) -> int:
+        if self._harness.crashed:
+            raise LogError("the process has ended")
         seq = self._inner.append(record)
         data = record.data
         match record.type:
