@@ -148,13 +148,24 @@ def nested_content(original: str, answer: str | None, raised: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class _OpenCall:
+    """A call that the open step announced."""
+
+    call: AnnouncedCall
+    logged: int | None = None
+    """The place of its `tool/call`."""
+    by_repair: bool = False
+    """Whether a repair logged it, because it was never started."""
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Open:
     """The turn and step that are open at the end of a log, and the calls that its step announced."""
 
     turn: int | None = None
     step: int | None = None
-    calls: tuple[tuple[AnnouncedCall, int | None, bool], ...] = ()
-    """For each announced call: the place of its `tool/call`, if it was logged, and whether it is answered."""
+    calls: tuple[_OpenCall, ...] = ()
 
 
 @clause("REP-1")
@@ -165,8 +176,9 @@ def repair(log: Sequence[Record]) -> tuple[Record, ...]:
            a result MUST get one, in model order, by position: TOOL_OUTCOME_UNKNOWN
            (citing it) if its `tool/call` was logged, TOOL_NOT_STARTED, with the
            pair, if not; then the open step MUST be closed, then the turn as
-           interrupted. Both say that they are repairs. A balanced log is left
-           alone; repair is deterministic and idempotent.
+           interrupted. Both say that they are repairs. A `tool/call` that an
+           unfinished repair logged gets the TOOL_NOT_STARTED that it was meant for.
+           A balanced log is left alone; repair is deterministic and idempotent.
 
     *Why.*  Only one of the two is safe to make again without looking.
     """
@@ -182,15 +194,16 @@ def repair(log: Sequence[Record]) -> tuple[Record, ...]:
 
 def _answers(left: _Open, place: int) -> Iterator[Record]:
     turn, step = left.turn or 0, left.step or 0
-    for call, logged, answered in left.calls:
-        if answered:
+    for one in left.calls:
+        if one.answered:
             continue
-        code = Code.TOOL_OUTCOME_UNKNOWN
+        started = one.logged is not None and not one.by_repair
+        code = Code.TOOL_OUTCOME_UNKNOWN if started else Code.TOOL_NOT_STARTED
+        logged = one.logged
         if logged is None:
-            code = Code.TOOL_NOT_STARTED
-            yield Record(Kind.TOOL_CALL, turn, step, call=call, repair=True)
+            yield Record(Kind.TOOL_CALL, turn, step, call=one.call, repair=True)
             logged, place = place, place + 1
-        yield Record(Kind.TOOL_RESULT, turn, step, call=call, cites=logged, code=code, repair=True)
+        yield Record(Kind.TOOL_RESULT, turn, step, call=one.call, cites=logged, code=code, repair=True)
         place += 1
 
 
@@ -207,8 +220,7 @@ def _open_at_the_end(log: Sequence[Record]) -> _Open:
             case Kind.TURN_END:
                 left = _Open()
             case Kind.ASSISTANT_CALLS if left.step is not None:
-                announced = tuple((call, None, False) for call in record.calls)
-                left = replace(left, calls=(*left.calls, *announced))
+                left = replace(left, calls=(*left.calls, *map(_OpenCall, record.calls)))
             case Kind.TOOL_CALL:
                 left = replace(left, calls=tuple(_logged(left.calls, record, place)))
             case Kind.TOOL_RESULT:
@@ -216,18 +228,16 @@ def _open_at_the_end(log: Sequence[Record]) -> _Open:
     return left
 
 
-_Calls = tuple[tuple[AnnouncedCall, int | None, bool], ...]
-
-
-def _logged(calls: _Calls, record: Record, place: int) -> Iterator[tuple[AnnouncedCall, int | None, bool]]:
+def _logged(calls: Iterable[_OpenCall], record: Record, place: int) -> Iterator[_OpenCall]:
     """The first call of that id that was not logged is the one: ids may repeat, positions count."""
     found = False
-    for call, logged, answered in calls:
-        mine = not found and logged is None and call.call_id == _id(record)
+    for one in calls:
+        mine = not found and one.logged is None and one.call.call_id == _id(record)
         found = found or mine
-        yield (call, place, answered) if mine else (call, logged, answered)
+        yield replace(one, logged=place, by_repair=record.repair) if mine else one
 
 
-def _answered(calls: _Calls, record: Record) -> Iterator[tuple[AnnouncedCall, int | None, bool]]:
-    for call, logged, answered in calls:
-        yield (call, logged, answered or (logged is not None and logged == record.cites))
+def _answered(calls: Iterable[_OpenCall], record: Record) -> Iterator[_OpenCall]:
+    for one in calls:
+        answers = one.logged is not None and one.logged == record.cites
+        yield replace(one, answered=one.answered or answers)

@@ -112,6 +112,10 @@ class LogCorrupt(LogError):
         self.whole = whole
 
 
+class LogLocked(LogError):
+    """Another writer has the session log open; a log has one writer at a time."""
+
+
 class Aborted(Exception):
     """Raised by `AbortSignal.raise_if_aborted`; `reason` is what the aborter gave."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gnomon.content import Content
 from gnomon.errors import ConfigError, PolicyError
 from gnomon.execution import ToolCall
 from gnomon.results import ABSENT, Failure, Result
-from gnomon.session import Record, Session
+from gnomon.session import Record, Session, Standing, standing_of
 from gnomon.trace import CallTrace
 from gnomon.values import thaw
 
@@ -22,24 +21,20 @@ class ApprovalRecords:
         self._session = session
 
     def asked(self, call_id: str, name: str, reason: str | None) -> int:
-        last = Step.last_of(self._session)
+        last = standing_of(self._session)
         if not last.turn_is_open:
             raise PolicyError("an approval needs an open turn in the session, and there is none (APP-10)")
         why = {} if reason is None else {"reason": reason}
         return self._append(last, "approval/asked", callId=call_id, name=name, **why)
 
     def decided(self, request: int, call_id: str, outcome: str) -> None:
-        last = Step.last_of(self._session)
+        last = standing_of(self._session)
         self._append(last, "approval/decided", request=request, callId=call_id, outcome=outcome)
 
     def policy(self) -> str | None:
-        found = None
-        for record in self._session.records():
-            if record.type == "approval/policy":
-                found = record.data["policy"]
-        return found
+        return standing_of(self._session).policy
 
-    def _append(self, at: Step, kind: str, **data: Any) -> int:
+    def _append(self, at: Standing, kind: str, **data: Any) -> int:
         return self._session.append(Record(kind, {"turn": at.turn, "step": at.step, **data}))
 
 
@@ -53,14 +48,14 @@ class Journal:
     def __init__(self, session: Session) -> None:
         """Raises `ConfigError` where the session has an open batch already (PY-10)."""
         self._session = session
-        last = Step.last_of(session)
-        if last.is_open and last.started and last.answered < (last.announced or 0):
+        last = standing_of(session)
+        if last.step_is_open and last.started and last.answered < (last.announced or 0):
             raise ConfigError(
                 "the session has an open batch already; run it to its end, or repair it (PY-10)"
             )
-        self._owns = not last.is_open
+        self._owns = not last.step_is_open
         self._announces = self._owns or last.announced is None or last.answered > 0
-        self.turn, self.step = (last.turn, last.step) if last.is_open else (last.turn + 1, 0)
+        self.turn, self.step = (last.turn, last.step) if last.step_is_open else (last.turn + 1, 0)
         self._cites: dict[int, int] = {}
 
     def _append(self, kind: str, **data: Any) -> int:
@@ -108,6 +103,10 @@ class Journal:
         self._append("step/end")
         self._session.append(Record("turn/end", {"turn": self.turn, "reason": reason}))
 
+    async def flush(self) -> None:
+        """Have the session make durable what was written."""
+        await self._session.flush()
+
 
 class TracedJournal:
     """Tells a trace of what a journal has written, once it is written."""
@@ -131,38 +130,8 @@ class TracedJournal:
         self._calls[position].accepted(context, log_seq=seq)
         return seq
 
+    def close(self, reason: str) -> None:
+        self._journal.close(reason)
 
-@dataclass(slots=True)
-class Step:
-    """The last turn and step of a session, and what of it is still open."""
-
-    turn: int = -1
-    step: int = 0
-    is_open: bool = False
-    announced: int | None = None
-    started: int = 0
-    answered: int = 0
-    turn_is_open: bool = False
-
-    @classmethod
-    def last_of(cls, session: Session) -> Step:
-        """Read it from the session's records."""
-        found = cls()
-        for record in session.records():
-            match record.type:
-                case "turn/start":
-                    found = cls(record.data["turn"], turn_is_open=True)
-                case "step/start":
-                    found = cls(found.turn, record.data["step"], True, turn_is_open=found.turn_is_open)
-                case "assistant/calls":
-                    found.announced = len(record.data["calls"])
-                    found.started = found.answered = 0
-                case "tool/call":
-                    found.started += 1
-                case "tool/result":
-                    found.answered += 1
-                case "step/end":
-                    found.is_open = False
-                case "turn/end":
-                    found.is_open = found.turn_is_open = False
-        return found
+    async def flush(self) -> None:
+        await self._journal.flush()

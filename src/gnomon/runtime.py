@@ -127,6 +127,7 @@ class Runtime(LayerOwner):
         The results stand in the order of the calls, whatever order the bodies ended in (SCD-6). When
         `signal` aborts, or the calling task is cancelled, nothing more is started, what runs is
         awaited, and every call still gets its result (SCD-8, PY-3); after a cancellation it goes on.
+        The session is flushed before this returns or raises.
 
         Raises `ConfigError` for a pool of no slots, for a session whose batch is open, and from a
         synchronous step such as a guard; `LogError` where the session cannot be written; and
@@ -158,12 +159,6 @@ class Runtime(LayerOwner):
             )
             del received  # the run lets go of a call once it is committed
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
-            was_aborted = fused.aborted
-        if run.failure is None:
-            try:
-                journal.close("aborted" if was_aborted else "completed")
-            except Exception as error:
-                run.failure = error  # LOG-3
         if traced is not None:
             traced.ended(run.failure, interruption, run.concluded, run.contexts)
         _let_out(run.failure, interruption)

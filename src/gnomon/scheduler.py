@@ -13,6 +13,7 @@ from typing import Protocol
 
 from gnomon.backend import Crew, Mailbox
 from gnomon.content import Content
+from gnomon.errors import LogError
 from gnomon.execution import Call, ToolCall
 from gnomon.pipeline import Pipeline, Settled, ToDispatch
 from gnomon.results import Result, Success, aborted_before_dispatch
@@ -30,6 +31,12 @@ class Journal(Protocol):
 
     def context(self, position: int, call: ToolCall, context: Content) -> object:
         """Write that a context of the call is taken in (SCD-15)."""
+
+    def close(self, reason: str) -> None:
+        """Write that the batch has ended without a failure."""
+
+    async def flush(self) -> None:
+        """Make all of it as durable as the session promises."""
 
 
 @dataclass(slots=True)
@@ -87,10 +94,16 @@ class BatchRun:
                 await self._commit_ready()
                 await self._fill(crew)
             self._answer_unstarted()
+            self._journal.close("aborted" if self._signal.aborted else "completed")
         except BaseException as error:
             self._note_failure(error)
             while self._in_flight:  # nothing in flight is left behind (SCD-9, SCD-11)
                 self._in_flight.discard(await self._mailbox.get())
+        if not isinstance(self.failure, LogError):  # a log that has failed promises nothing (SCD-9)
+            try:
+                await self._journal.flush()  # here no cancellation of the caller reaches it (PY-3)
+            except BaseException as error:
+                self._note_failure(error)
 
     async def _fill(self, crew: Crew) -> None:
         """Start what may start now, one call after the other (SCD-1, SCD-3, SCD-4, SCD-8)."""

@@ -19,7 +19,7 @@ from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Oracle
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import FieldReport, Scenario, inputs_of
+from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, Scenario, inputs_of
 from gnomon_spec import properties
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
@@ -76,6 +76,10 @@ def follow(oracle: Oracle, windows: Iterable[Window]) -> Problem | None:
             return None if window.idle else disagreement.never_ends(oracle, number)
         for one in inputs_of(window.step):
             oracle.input(one)
+        if isinstance(window.step, CrashStep):
+            oracle.crash()
+        elif isinstance(window.step, RepairStep):
+            oracle.repair()
         changed = (one for one in window.echoes if one["event"] == "registry.changed")
         for event in (*changed, *window.events):
             key = key_of(event)
@@ -103,6 +107,8 @@ def shown(scenario: Scenario) -> frozenset[str]:
 def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
     """Everything that was seen, in order, with what the harness knows of the calls in their announcement."""
     for window in windows:
+        if isinstance(window.step, CrashStep):
+            return
         for event in (*window.echoes, *window.events):
             if event["event"] == "batch.opened" and "slot" not in event:
                 pairs = zip(event["calls"], known_of(oracle), strict=True)
@@ -151,6 +157,8 @@ def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Prob
             )
             return
         ledger = properties.enter(ledger, one)
+    if any(isinstance(window.step, CrashStep) for window in windows):
+        return  # what ends a batch is missing, and REP-1 says what comes in its place
     if oracle.scenario.mode == "single" and _was_cancelled(windows):
         return  # it answers nobody, so that nothing can be asked of its result (PY-3)
     broken_end = properties.settled(ledger)

@@ -19,8 +19,10 @@ from gnomon_check.scenario import (
     AdvanceStep,
     ApproveStep,
     CancelStep,
+    CrashStep,
     OpenStep,
     ReleaseStep,
+    RepairStep,
     Scenario,
     SingleStep,
     inputs_of,
@@ -304,6 +306,8 @@ class _Words:
         if window.step is None:
             return "At the end, with every gate open,"
         did = ", ".join(self.input(one) for one in inputs_of(window.step))
+        if isinstance(window.step, CrashStep | RepairStep):
+            did = "the process ends" if isinstance(window.step, CrashStep) else "the log is repaired"
         return f"In window {number + 1} ({did})"
 
     def input(self, one: SingleStep) -> str:

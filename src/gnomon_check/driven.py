@@ -41,6 +41,12 @@ class Controls(Protocol):
     def source_of(self, reason: object) -> str:
         """What a reason of the implementation's own means: `caller` or `deadline`."""
 
+    def repair(self) -> None:
+        """Repair the log of the session, as after a crash."""
+
+    def finish(self) -> None:
+        """The scenario is over: abort whatever signal nothing else aborts."""
+
     async def execute(self, call: Execute, call_id: str, context: BodyContext) -> Answered:
         """Make another call from inside a body; raises what the implementation raises."""
 

@@ -33,13 +33,16 @@ from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Blocked, nonce_of
+from gnomon_check.quiescence import break_off, quiesce
 from gnomon_check.scenario import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
     CancelStep,
+    CrashStep,
     OpenStep,
     ReleaseStep,
+    RepairStep,
     Scenario,
     ScenarioTool,
     ScheduleStep,
@@ -113,6 +116,8 @@ class Harness:
         self.own_signals: dict[str, Callable[[Cause], None]] = {}
         """How the signal is aborted that a wrapper made last under a name."""
         self._kept: dict[int, BaseException] = {}
+        self.crashed = False
+        """The runtime has been dropped: nothing that it still does is seen, or logged."""
         self._nested: list[tuple[Execute, int, int]] = []
         """The calls that bodies have made: each with the position and the attempt of the one that made it."""
         self._logged: list[int] = []
@@ -124,6 +129,8 @@ class Harness:
 
     def emit(self, event: str, **fields: Any) -> None:
         """Leave an event. One of a call that a body made says so: its batch is the body's own."""
+        if self.crashed:
+            return
         pos = fields.get("pos")
         count = len(self.scenario.batch.calls)
         if pos is not None and pos >= count:
@@ -307,7 +314,7 @@ class Harness:
 
     def blocked(self) -> frozenset[Blocked]:
         """What the scripts wait for."""
-        return frozenset(self._waiting)
+        return frozenset() if self.crashed else frozenset(self._waiting)
 
     async def wait(self, what: Blocked, event: anyio.Event, *, keep_for: int | None) -> None:
         """Wait for an event, and be listed as blocked meanwhile."""
@@ -379,14 +386,23 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
                     harness.change(change_of(one))
 
         for step in scenario.schedule:
+            if isinstance(step, CrashStep):
+                harness.crashed = True
+            elif isinstance(step, RepairStep):
+                harness.crashed = False
+                harness.controls.repair()
+                harness.crashed = True
+                windows.append(Window(step, (), harness.take_events(), frozenset(), True))
+                continue
             for one in inputs_of(step):
                 give(one)
             windows.append(await _window(harness, step))
         harness.release_everything()
         harness.abort("the scenario is over")
+        harness.controls.finish()
         windows.append(await _window(harness, None))
         if not harness.over:
-            await _break_off(group.cancel_scope.cancel)
+            await break_off()
     return windows
 
 
@@ -395,7 +411,8 @@ async def _window(harness: Harness, step: ScheduleStep | None) -> Window:
     await quiesce()
     while harness.clock.pass_on():
         await quiesce()
-    return Window(step, echoes, harness.take_events(), harness.blocked(), harness.over)
+    idle = harness.over or harness.crashed
+    return Window(step, echoes, harness.take_events(), harness.blocked(), idle)
 
 
 def _announcement(scenario: Scenario) -> Event:
@@ -438,31 +455,3 @@ class _Runner:
             self._task.cancel()
         elif self._scope is not None:
             self._scope.cancel()
-
-
-async def quiesce() -> None:
-    """Wait until nothing can proceed without the harness."""
-    try:
-        loop: Any = asyncio.get_running_loop()
-    except RuntimeError:
-        await anyio.wait_all_tasks_blocked()
-        return
-    # Nothing here uses timers, threads or sockets: with no callback ready, all tasks are parked.
-    while True:
-        await asyncio.sleep(0)
-        if not loop._ready:
-            return
-
-
-async def _break_off(cancel: Callable[[], None]) -> None:
-    """End an implementation that never ends by itself, however it shields its tasks."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        cancel()
-        return
-    for _ in range(50):
-        for task in asyncio.all_tasks():
-            if task is not asyncio.current_task():
-                task.cancel()
-        await asyncio.sleep(0)

@@ -120,6 +120,8 @@ def _with_time(draw: st.DrawFn, plain: Plain) -> None:
     for hook in plain["hooks"]:
         if hook["on"] != "result" and draw(st.integers(0, 3)) == 0:
             _insert(draw, hook["script"], {"sleep": {"ms": 3}})
+        if hook["on"] != "result" and draw(st.integers(0, 5)) == 0:
+            _insert(draw, hook["script"], {"await_abort": {}})
     if draw(st.booleans()):
         again = {"id": "again", "on": "execute", "prepend": True, "script": [{"next": {}}, {"next": {}}]}
         plain["hooks"].append(again)

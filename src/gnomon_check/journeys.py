@@ -216,7 +216,7 @@ class Journeys:
                     place: Place = (pos, event.where, event.listener)
                     hook = self.hook(world, place)
                     if event.name is EventName.POLICY_ENTERED:
-                        world = world.with_frame(place, Frame())
+                        world = world.with_frame(place, Frame(given=world.call(pos).signal))
                         detail: tuple[object, ...] = (event.where, hook.id)
                     elif event.name is EventName.POLICY_DELEGATED:
                         nth = next(
@@ -250,6 +250,8 @@ class Journeys:
     def blocked(self, world: World) -> frozenset[Blocked]:
         """What blocks the scripts in a world, and the approvals that wait for the harness."""
         found: set[Blocked] = set()
+        if world.crashed:
+            return frozenset()
         for pos, execution in enumerate(world.calls):
             approval = self.scenario.approval
             if execution is None or execution.stage is not Stage.APPROVAL:

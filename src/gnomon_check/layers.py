@@ -23,7 +23,7 @@ from gnomon_check.changes import (
     SetMode,
     SetPolicy,
 )
-from gnomon_check.scenario import Scenario, ScenarioError, ScenarioTool
+from gnomon_check.scenario import Scenario, ScenarioError, ScenarioGuard, ScenarioHook, ScenarioTool
 from gnomon_spec import registry as chapter
 from gnomon_spec import visibility
 from gnomon_spec.kernel import NotEnabled
@@ -70,9 +70,6 @@ class Layers:
     def changed(self, change: Change) -> tuple[Layers, str | None]:
         """The layers after a change; or the same ones, and why it is refused."""
         return _changed(self, change)
-
-    def _added(self, identifier: str, scope: str | None) -> Standing:
-        return Standing(self.added + 1, identifier, scope)
 
     # -- looking ----------------------------------------------------------------------------------
 
@@ -200,27 +197,29 @@ def _carried_out(layers: Layers, change: Change) -> Layers:
                 raise _Refused(f"there is no policy {policy!r}")  # APP-9
             return replace(layers, policy=policy)
         case AddGuard(guard=key):
-            guard = layers.scenario.guard(key)
-            if guard is None or any(one.id == key for one in layers.guards):
-                raise _Refused(f"there is no guard {key!r} to add, or it stands")
-            standing = layers._added(key, guard.scope)
-            return replace(layers, guards=(*layers.guards, standing), added=standing.order)
-        case DropGuard(guard=key):
-            guards = tuple(one for one in layers.guards if one.id != key)
-            if guards == layers.guards:
-                raise _Refused(f"no guard {key!r} stands")
-            return replace(layers, guards=guards)
+            guards = _with(layers, layers.guards, key, layers.scenario.guard(key))
+            return replace(layers, guards=guards, added=layers.added + 1)
         case AddHook(hook=key):
-            hook = layers.scenario.hook(key)
-            if hook is None or any(one.id == key for one in layers.hooks):
-                raise _Refused(f"there is no listener {key!r} to add, or it stands")
-            standing = layers._added(key, hook.scope)
-            return replace(layers, hooks=(*layers.hooks, standing), added=standing.order)
+            hooks = _with(layers, layers.hooks, key, layers.scenario.hook(key))
+            return replace(layers, hooks=hooks, added=layers.added + 1)
+        case DropGuard(guard=key):
+            return replace(layers, guards=_without(layers.guards, key))
         case DropHook(hook=key):
-            hooks = tuple(one for one in layers.hooks if one.id != key)
-            if hooks == layers.hooks:
-                raise _Refused(f"no listener {key!r} stands")
-            return replace(layers, hooks=hooks)
+            return replace(layers, hooks=_without(layers.hooks, key))
+
+
+def _with(
+    layers: Layers, stand: tuple[Standing, ...], key: str, definition: ScenarioGuard | ScenarioHook | None
+) -> tuple[Standing, ...]:
+    if definition is None or any(one.id == key for one in stand):
+        raise _Refused(f"there is no definition {key!r} to add, or it stands")
+    return (*stand, Standing(layers.added + 1, key, definition.scope))
+
+
+def _without(stand: tuple[Standing, ...], key: str) -> tuple[Standing, ...]:
+    if all(one.id != key for one in stand):
+        raise _Refused(f"{key!r} does not stand")
+    return tuple(one for one in stand if one.id != key)
 
 
 def _definition(tool: ScenarioTool) -> Definition:

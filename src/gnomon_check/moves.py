@@ -87,7 +87,7 @@ class Moves(Policies):
         batch = world.batch
         if world.due:
             yield Move(world.due[:1], replace(world, due=world.due[1:]))
-        if batch is None:
+        if batch is None or world.crashed:
             return
         if world.landing:
             yield Move((), aborted(replace(world, landing=False)), Abort())

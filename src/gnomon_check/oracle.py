@@ -28,6 +28,9 @@ from gnomon_check.scenario import (
 )
 from gnomon_check.world import Blocked, World, facts_of, nonce_of
 from gnomon_spec import batch as chapter
+from gnomon_spec import session
+from gnomon_spec.session import AnnouncedCall, Kind, Record
+from gnomon_spec.vocabulary import Lane
 
 __all__ = ["Blocked", "Move", "Oracle", "World", "nonce_of"]
 
@@ -77,6 +80,35 @@ class Oracle:
                 # Whether it is refused is to be seen before anything else.
                 key, following = self._moves.change(world, change_of(given))
                 return replace(following, due=(*world.due, key))
+
+    def crash(self) -> None:
+        """The process ends: what was logged is all that is left."""
+        self.worlds = frozenset(
+            replace(world, crashed=True, frames=(), asking=(), deadlines=()) for world in self.worlds
+        )
+
+    def repair(self) -> None:
+        """The log is repaired; what is added to it is to be seen next (REP-1)."""
+        self.worlds = frozenset(
+            replace(world, due=self._repaired(world), repaired=True) for world in self.worlds
+        )
+
+    def _repaired(self, world: World) -> tuple[Key, ...]:
+        batch = world.batch
+        if batch is None or batch.lane is Lane.RETURNED or world.repaired:
+            return ()
+        calls = [AnnouncedCall(str(pos)) for pos in range(len(batch.calls))]
+        log = [Record(Kind.TURN_START), Record(Kind.STEP_START)]
+        log.append(Record(Kind.ASSISTANT_CALLS, calls=tuple(calls)))
+        log += [Record(Kind.TOOL_CALL, call=one) for one in calls[: max(batch.next_start, batch.committed)]]
+        log += [Record(Kind.TOOL_RESULT, call=calls[pos], cites=3 + pos) for pos in range(batch.committed)]
+        keys: list[Key] = []
+        for record in session.repair(log):
+            if record.call is not None and record.kind == Kind.TOOL_CALL:
+                keys.append(("call.logged", int(record.call.call_id), ()))
+            elif record.call is not None:
+                keys.append(("result.logged", int(record.call.call_id), (False, str(record.code), None)))
+        return tuple(keys)
 
     # -- following what was seen ----------------------------------------------------------------
 
@@ -141,4 +173,5 @@ class Oracle:
 
     def idle(self, world: World) -> bool:
         """Whether no batch is under way."""
-        return world.batch is None or world.batch.lane in chapter.ENDED or self._answered(world)
+        ended = world.batch is None or world.batch.lane in chapter.ENDED
+        return ended or world.crashed or self._answered(world)

@@ -91,7 +91,7 @@ class Policies(Journeys):
             case CallNext():
                 waiting = world.with_frame(place, replace(frame, delegating=True))
                 yield self.journey(waiting, pos, journey.Delegates(number))
-            case WaitForAbort() if world.aborted:
+            case WaitForAbort() if execution.aborted or set(frame.given) & set(execution.fired):
                 yield Move((), world.with_frame(place, passed(frame)))
             case PutSignal(name, is_aborted):
                 found = execution.signal if frame.found is None else frame.found
@@ -254,7 +254,7 @@ class Policies(Journeys):
         assert approval is not None, "nothing is asked where there is no service"
         if approval.service != "ok":
             yield self.journey(world, pos, journey.Approves(Approval.BROKEN))
-        elif world.aborted:
+        elif world.call(pos).aborted:
             yield self.journey(world, pos, journey.Approves(Approval.CANCELLED))  # APP-11
         elif not approval.answerers:
             given = dict(world.approvals).get(pos)
@@ -333,7 +333,7 @@ class Policies(Journeys):
         if result is None:
             return Move((key,), _standing(following, pos, left))
         over = self._asked_no_more(following, pos)
-        if over.aborted or over.call(pos).stage is not Stage.APPROVAL:
+        if over.call(pos).aborted or over.call(pos).stage is not Stage.APPROVAL:
             return Move((key,), over)  # APP-6: an answer after the request was withdrawn changes nothing
         final = Approval.OTHER if isinstance(result, Failed) else decisions.approval(str(result))
         return self.journey(over, pos, journey.Approves(final), (key,))

@@ -210,6 +210,22 @@ class Cancel(Strict):
     """Cancel the task that runs the batch, natively (profile NATIVE)."""
 
 
+class Crash(Strict):
+    """The process ends here: nothing of the runtime goes on, and what was logged is all that is left."""
+
+
+class Repair(Strict):
+    """Repair the log that a crash has left (REP-1)."""
+
+
+class CrashStep(Strict):
+    crash: Crash
+
+
+class RepairStep(Strict):
+    repair: Repair
+
+
 class OpenStep(Strict):
     open: Open
 
@@ -273,13 +289,17 @@ ScheduleStep: TypeAlias = Annotated[
     | Annotated[ApproveStep, Tag("approve")]
     | Annotated[AdvanceStep, Tag("advance")]
     | TaggedChangeStep
-    | Annotated[TogetherStep, Tag("together")],
+    | Annotated[TogetherStep, Tag("together")]
+    | Annotated[CrashStep, Tag("crash")]
+    | Annotated[RepairStep, Tag("repair")],
     Discriminator(single_key),
 ]
 
 
 def inputs_of(step: ScheduleStep) -> list[SingleStep]:
-    """The inputs of a schedule step, in order."""
+    """The inputs of a schedule step, in order; a crash and its repair are none: they come from without."""
+    if isinstance(step, CrashStep | RepairStep):
+        return []
     return list(step.together) if isinstance(step, TogetherStep) else [step]
 
 
@@ -386,6 +406,13 @@ class Scenario(Strict):
                 opened = True
         if not opened:
             raise ValueError("the schedule opens no batch")
+        crash = next((n for n, one in enumerate(self.schedule) if isinstance(one, CrashStep)), None)
+        after = self.schedule[crash + 1 :] if crash is not None else []
+        repairs = [one for one in self.schedule if isinstance(one, RepairStep)]
+        if len(repairs) != len(after) or not all(isinstance(one, RepairStep) for one in after):
+            raise ValueError("after a crash only `repair` comes, and it comes only there")
+        if crash is not None and self.mode == "single":
+            raise ValueError("a call outside of any session leaves no log to repair")
 
     def _hostile_only_in_bodies(self) -> None:
         bodies = {"tools": {"__all__": {"body"}}}

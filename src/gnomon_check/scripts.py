@@ -52,6 +52,8 @@ class Frame:
     unwinding: bool = False
     delegating: bool = False
     """It has called `next()`, and waits for the answer."""
+    given: tuple[str, ...] = ()
+    """The signals of wrappers that were fused in the one that a wrapper was given."""
     found: tuple[str, ...] | None = None
     """The signal that a wrapper found, once it has put another in place."""
     wakes: int | None = None

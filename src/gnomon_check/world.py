@@ -82,6 +82,8 @@ class World:
     """The calls that bodies have made, each with the position and the attempt of the one that made it."""
     answered: frozenset[int] = frozenset()
     """The calls outside of the batch that have been answered."""
+    crashed: bool = False
+    repaired: bool = False
     due: tuple[Key, ...] = ()
     """Events that the lane has begun to write and that come before anything else of it."""
 

@@ -163,3 +163,63 @@ def test_an_approver_of_a_withdrawn_request_is_waited_for(backend: str) -> None:
     )
     with runtime_with("approval", forgets) as runtime:
         assert not conform(one, Builtin(runtime), backend).ok
+
+
+CRASH = {
+    "batches": [{"calls": [{"id": "c1", "name": "act"}, {"id": "c1", "name": "act"}]}],
+    "tools": [{"name": "act", "body": [{"gate": {"name": "body:$call"}}, {"return": {"value": 1}}]}],
+    "schedule": [{"open": {}}, {"crash": {}}, {"repair": {}}, {"repair": {}}],
+}
+
+
+@pytest.mark.clause("REP-1")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_a_crash_has_left_is_repaired_once(backend: str) -> None:
+    one = Scenario.model_validate(scenario(**CRASH))
+    found = conform(one, Builtin(), backend)
+    assert found.problems == ()
+    codes = [
+        event["outcome"]["code"] for event in found.windows[2].events if event["event"] == "result.logged"
+    ]
+    assert codes == ["TOOL_OUTCOME_UNKNOWN", "TOOL_NOT_STARTED"]
+    assert found.windows[3].events == ()
+
+
+@pytest.mark.clause("REP-1")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_repair_that_repairs_nothing_or_repeats_itself_is_seen(backend: str) -> None:
+    """Seen to fail: no repair at all, and one that gives the same results again."""
+
+    class Broken(Builtin):
+        def prepare(self, harness: Any) -> Any:
+            controls = super().prepare(harness)
+            controls.repair = self.broken(harness)
+            return controls
+
+        def broken(self, harness: Any) -> Any:
+            return lambda: None
+
+    class Again(Broken):
+        def broken(self, harness: Any) -> Any:
+            outcome = {"ok": False, "code": "TOOL_OUTCOME_UNKNOWN"}
+            return lambda: harness.result_logged(0, "c1", outcome, "", 0, 0)
+
+    one = Scenario.model_validate(scenario(**CRASH))
+    assert (
+        "more has to happen first: result.logged of call 1"
+        in conform(one, Broken(), backend).problems[0].text
+    )
+    assert "(the log is repaired)" in conform(one, Again(), backend).problems[0].text
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"schedule": [{"open": {}}, {"repair": {}}]}, "after a crash only `repair` comes"),
+        ({"schedule": [{"open": {}}, {"crash": {}}, {"abort": {}}]}, "after a crash only `repair` comes"),
+        ({"schedule": [{"open": {}}, {"crash": {}}], "mode": "single"}, "leaves no log to repair"),
+    ],
+)
+def test_a_crash_that_makes_no_sense_is_refused(more: dict[str, Any], words: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(words)):
+        load(json.dumps(scenario(**more)), "here")

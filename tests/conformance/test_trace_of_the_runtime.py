@@ -25,7 +25,7 @@ from gnomon_check.events import EVENT, NAMES, TraceHeader
 from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
 from gnomon_check.refinement import as_spec
-from gnomon_check.scenario import Scenario, dump, shipped
+from gnomon_check.scenario import CrashStep, Scenario, dump, shipped
 from gnomon_check.targets.builtin import Builtin
 from gnomon_spec import properties
 
@@ -183,7 +183,10 @@ def compare(scenario: Scenario, backend: str) -> Counter[str]:
 
 @both
 def test_the_runtime_tells_what_really_happened(backend: str) -> None:
-    compared = sum((compare(scenario, backend) for scenario in shipped()), Counter[str]())
+    # After a crash the harness looks away, so that there is nothing to compare with.
+    going_on = [one for one in shipped() if not any(isinstance(step, CrashStep) for step in one.schedule)]
+    assert len(going_on) == 118
+    compared = sum((compare(scenario, backend) for scenario in going_on), Counter[str]())
     assert all(compared[one] for one in FAMILIES), compared
 
 

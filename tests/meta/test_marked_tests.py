@@ -44,7 +44,6 @@ WITHOUT = {
 WITHOUT_IN_THE_RUNTIME = {
     **WITHOUT,
     "ERR-2": "excluded: a meta test reads the sources of all three packages",
-    "REP-1": "the runtime has no repair yet; the specification and its tests do",
 }
 """Clauses that no test of the runtime is marked with, and why. It may only shrink."""
 
@@ -105,7 +104,7 @@ def test_what_has_no_test_is_planned_excluded_or_about_nested_calls() -> None:
         if one.status is Status.PLANNED or one.excluded is not None
     }
     assert set(WITHOUT) - free == {"LOG-5", "LOG-6"}
-    assert set(WITHOUT_IN_THE_RUNTIME) - free == {"LOG-5", "LOG-6", "REP-1"}
+    assert set(WITHOUT_IN_THE_RUNTIME) - free == {"LOG-5", "LOG-6"}
 
 
 # -- the reader -----------------------------------------------------------------------------------

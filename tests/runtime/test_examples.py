@@ -35,6 +35,13 @@ SAID = {
         "10 step/end",
         "11 turn/end",
     ],
+    "sqlite_session.py": [
+        "6 records outlived the crash, repair added 5",
+        "c1: the moon: fine",
+        "c2: TOOL_OUTCOME_UNKNOWN",
+        "c3: TOOL_NOT_STARTED",
+        "repaired again: 0 more",
+    ],
 }
 
 

@@ -94,6 +94,14 @@ def test_every_prefix_is_repaired_to_one_result_for_each_call_and_repair_is_idem
     assert all(one.repair for one in repair(log) if one.kind in (Kind.TOOL_CALL, Kind.TOOL_RESULT))
 
 
+@pytest.mark.clause("REP-1")
+@given(st.integers(0, len(LOG)), st.data())
+def test_a_repair_that_was_cut_short_is_completed_as_it_was_begun(cut: int, data: st.DataObject) -> None:
+    added = repair(LOG[:cut])
+    done = data.draw(st.integers(0, len(added)))
+    assert repair((*LOG[:cut], *added[:done])) == added[done:]
+
+
 @pytest.mark.clause("LOG-2")
 def test_a_result_cites_an_earlier_record_of_its_own_call() -> None:
     assert miscited((*OPEN, called(A), answered(A, 3))) is None

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import ClassVar, Literal, Protocol, TypeAlias, get_args
 
-import anyio.to_thread
+from gnomon.errors import ConfigError, LogError
+from gnomon.session.files import Files
+from gnomon.session.group import GroupSync
+from gnomon.session.records import LogContent, Record, StoredRecord
+from gnomon.session.standing import Standing, check_record
+from gnomon.session.writing import LogFile
 
-from gnomon.errors import LogError
-from gnomon.session.records import Record, StoredRecord, encode, read_log, read_log_bytes
+Fsync: TypeAlias = Literal["flush", "always", "never"]
 
 
 class Session(Protocol):
-    """A session log. A store of your own may stand in its place."""
+    """A session log. A store of your own may stand in its place.
+
+    A store that also has an attribute `standing`, a `Standing` that takes in each record, is not read from
+    its beginning for each batch.
+    """
 
     def append(self, record: Record) -> int:
         """Append a record, and answer its sequence number. Raises `LogError` if it is not in the log."""
 
     async def flush(self) -> None:
-        """Make what was appended as durable as this store promises. Raises `LogError`."""
+        """Make what was appended as durable as this store promises. Raises `LogError`.
+
+        `run_batch` flushes before it returns, and before it lets out a failure or a cancellation.
+        """
 
     def records(self) -> Iterable[StoredRecord]:
         """All records, in order."""
@@ -30,13 +42,15 @@ class Session(Protocol):
 class MemorySession:
     """A session log that lives as long as the process."""
 
-    __slots__ = ("_records",)
+    __slots__ = ("_records", "standing")
 
     def __init__(self) -> None:
         self._records: list[StoredRecord] = []
+        self.standing = Standing()
 
     def append(self, record: Record) -> int:
         seq = len(self._records)
+        self.standing.take(seq, record.type, record.data)
         self._records.append(StoredRecord(seq, record.type, record.data))
         return seq
 
@@ -48,63 +62,74 @@ class MemorySession:
 
 
 class JsonlSession:
-    """A session log in a file, one record a line (LOG-1).
+    """A session log in a file, one record a line (LOG-1). It has one writer; whoever reads needs no lock.
 
-    Each record is handed to the operating system when it is appended; `flush` also has it written to
-    the disk. Opening an existing log drops a torn last record, and writes down that it did (LOG-3).
+    Opening an existing log drops a torn last record, keeps its bytes in a file beside the log
+    (`<name>.torn-1`), and writes down that it did (LOG-3).
+
+    Each record is handed to the operating system before `append` returns, so a crash of the process loses
+    none. What a crash of the machine leaves is up to `fsync`:
+
+    - `"flush"`: all that was appended before a `flush` that has returned, as `run_batch` does at its end.
+      Of a batch that was running, calls may have run of which the log says nothing.
+    - `"always"`: every record whose `append` has returned, so no body starts before its call is on the
+      disk. Each append waits for the disk, and the event loop with it.
+    - `"never"`: nothing is promised.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self._seq = self._crc = 0
-        self._broken: str | None = None
-        torn = self._recover()
-        try:
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise LogError(f"{self.path}: cannot be opened: {error.strerror or error}") from error
-        if torn:
-            self.append(Record("log/recovered", {"records": self._seq, "droppedBytes": torn}))
+    _files: ClassVar[Files] = Files()
 
-    def _recover(self) -> int:
-        if not self.path.exists():
-            return 0
-        found = read_log(self.path)
-        self._seq, self._crc = len(found.records), found.crc
-        if found.dropped:
-            os.truncate(self.path, found.size)
-        return len(found.dropped)
+    def __init__(self, path: str | Path, *, fsync: Fsync = "flush") -> None:
+        """Open a log, and make it where there is none.
+
+        Raises `LogLocked` where another writer has it open, `LogCorrupt` where records before the last one
+        are damaged, `LogError` where it cannot be used for another reason, and `ConfigError`.
+        """
+        if fsync not in get_args(Fsync):
+            raise ConfigError(f"there is no fsync policy {fsync!r}; there are {', '.join(get_args(Fsync))}")
+        self.path = Path(path)
+        self.fsync = fsync
+        self.standing = Standing()
+        self._file = LogFile(path, self._files, sync_each=fsync == "always")
+        self._group = GroupSync(self._file.sync)
+        try:
+            self._take(self._file.recover())
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _take(self, content: LogContent) -> None:
+        for one in content.records:
+            try:
+                self.standing.take(one.seq, one.type, one.data)
+            except LogError as error:
+                raise LogError(f"{self.path}: record {one.seq} makes no sense: {error}") from None
+        if self._file.kept is not None:
+            kept = os.path.basename(self._file.kept)
+            told = {"records": len(content.records), "droppedBytes": len(content.dropped), "kept": kept}
+            self.append(Record("log/recovered", told))  # LOG-3
+
+    @property
+    def kept(self) -> Path | None:
+        """Where the bytes of a torn last record are that opening the log has cut off."""
+        return None if self._file.kept is None else Path(self._file.kept)
 
     def append(self, record: Record) -> int:
-        if self._broken is not None:
-            raise LogError(f"{self.path}: nothing is appended after a failure: {self._broken}")
-        line, crc = encode(self._seq, self._crc, record)
-        try:
-            left = memoryview(line)
-            while left:
-                left = left[os.write(self._file, left) :]
-        except OSError as error:
-            self._broken = error.strerror or str(error)
-            raise LogError(f"{self.path}: a record could not be appended: {self._broken}") from error
-        seq, self._seq, self._crc = self._seq, self._seq + 1, crc
+        check_record(record.type, record.data)
+        seq = self._file.append(record)
+        self.standing.take(seq, record.type, record.data)
         return seq
 
     async def flush(self) -> None:
-        try:
-            await anyio.to_thread.run_sync(os.fsync, self._file)
-        except OSError as error:
-            self._broken = error.strerror or str(error)
-            raise LogError(f"{self.path}: could not be written to the disk: {self._broken}") from error
+        if self._file.is_behind() and self.fsync != "never":
+            await self._group.flush()
 
     def records(self) -> Iterable[StoredRecord]:
-        return read_log_bytes(self.path.read_bytes(), str(self.path)).records
+        return self._file.read().records
 
     def close(self) -> None:
         """Close the file. A closed session takes no more records."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-            self._broken = "the session is closed"
+        self._file.close()
 
     def __enter__(self) -> JsonlSession:
         return self
@@ -116,3 +141,10 @@ class JsonlSession:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __del__(self) -> None:
+        file = getattr(self, "_file", None)  # there is none where it could not be opened
+        if file is not None and file.is_open:
+            words = f"a session was never closed: {self.path}"
+            warnings.warn(words, ResourceWarning, source=self, stacklevel=2)
+            file.close()  # its lock would otherwise last as long as the process

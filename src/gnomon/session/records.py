@@ -49,9 +49,14 @@ class LogContent:
 
 
 def encode(seq: int, crc: int, record: Record) -> tuple[bytes, int]:
-    """The line of a record, and the checksum that the next one goes on from."""
-    kind = encoded(record.type)
-    data = encoded(record.data)
+    """The line of a record, and the checksum that the next one goes on from.
+
+    Raises `LogError` for data that JSON cannot hold.
+    """
+    try:
+        kind, data = encoded(record.type), encoded(record.data)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LogError(f"a record of type {record.type!r} cannot be written: {error}") from error
     crc = zlib.crc32(data, zlib.crc32(kind, crc))
     return b'{"seq":%d,"crc":"%08x","type":%s,"data":%s}\n' % (seq, crc, kind, data), crc
 
@@ -85,12 +90,28 @@ def _decode(line: bytes, seq: int, crc: int) -> tuple[StoredRecord, int] | None:
     return StoredRecord(seq, name, fields), crc
 
 
+_BEGINS = b'{"seq":0,"crc":"'
+
+
+def _begins_as_log(content: bytes) -> bool:
+    """Whether this may be a log, torn or not, or nothing: zeros stand where a disk took no data."""
+    head = content[: len(_BEGINS)].rstrip(b"\0")
+    return _BEGINS.startswith(head) and not (len(head) < len(_BEGINS) and content[len(head) :].strip(b"\0"))
+
+
 def read_log_bytes(content: bytes, name: str = "log") -> LogContent:
     """Read the bytes of a log; drop a torn last record, refuse any other damage.
 
-    Raises `LogCorrupt`, with the number of the damaged line, where records follow that line, and
-    `LogError` for a whole record that cannot be read.
+    Raises `LogCorrupt`, with the number of the damaged line, where records follow that line, or where it
+    is the first and does not even begin as one; and `LogError` for a whole record that cannot be read.
     """
+    if not _begins_as_log(content):
+        raise LogCorrupt(
+            f"{name}, line 1: this is no session log, or its first record is damaged (LOG-3); it was left "
+            "as it is",
+            line=1,
+            whole=0,
+        )
     records: list[StoredRecord] = []
     crc = start = 0
     while True:
@@ -102,7 +123,8 @@ def read_log_bytes(content: bytes, name: str = "log") -> LogContent:
             if content.find(b"\n", end + 1) >= 0 or content[end + 1 :].strip(b"\0"):
                 line = len(records) + 1
                 raise LogCorrupt(
-                    f"{name}, line {line}: the record is damaged, and others follow it (LOG-3)",
+                    f"{name}, line {line}: the record is damaged, and others follow it (LOG-3); the file was "
+                    "left as it is: keep it, and go on in a new one",
                     line=line,
                     whole=start,
                 )

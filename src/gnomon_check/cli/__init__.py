@@ -13,6 +13,7 @@ from gnomon_check.cli.demo import demo
 from gnomon_check.cli.explain_clause import explain
 from gnomon_check.cli.explore import explore
 from gnomon_check.cli.explore_call import explore_call
+from gnomon_check.cli.repair import repair_logs
 from gnomon_check.cli.vectors import vectors
 from gnomon_check.cli.verify import verify
 
@@ -27,6 +28,7 @@ app = typer.Typer(
 
 app.command("conform")(conform)
 app.command("verify")(verify)
+app.command("repair")(repair_logs)
 app.command("explore")(explore)
 app.command("explore-call")(explore_call)
 app.command("explain")(explain)

@@ -9,6 +9,7 @@ from typing import Any
 from gnomon import (
     AbortController,
     GnomonError,
+    LogError,
     Output,
     RegistrationError,
     RestrictionError,
@@ -17,7 +18,7 @@ from gnomon import (
     ToolCall,
     set_approval_policy,
 )
-from gnomon.session import MemorySession, Record, StoredRecord
+from gnomon.session import MemorySession, Record, StoredRecord, repair
 from gnomon.timeout import DeadlinePassed
 from gnomon_check.changes import (
     AddGuard,
@@ -93,6 +94,7 @@ class BuiltinControls:
         self._harness = harness
         self._scenario = scenario
         self.controller = AbortController()
+        self._apart = AbortController()
         self.session = _Session(harness)
         more: dict[str, Any] = {}
         if scenario.approval is not None:
@@ -123,6 +125,14 @@ class BuiltinControls:
         """Abort the caller's signal."""
         self.controller.abort(cause)
 
+    def repair(self) -> None:
+        """Repair what the session holds."""
+        repair(self.session)
+
+    def finish(self) -> None:
+        """End the calls that bodies have made with no signal of theirs."""
+        self._apart.abort(Cause("caller", "the scenario is over"))
+
     def source_of(self, reason: object) -> str:
         """A deadline says so; whatever else the runtime aborts by itself, it aborts as the caller."""
         return "deadline" if isinstance(reason, DeadlinePassed) else "caller"
@@ -138,7 +148,7 @@ class BuiltinControls:
     async def execute(self, call: Execute, call_id: str, context: Any) -> Answered:
         """Make another call from inside a body."""
         nested = {"parent": context.token, "root_call_id": context.root_call_id} if call.token else {}
-        signal = context.signal if call.signal == "own" else None
+        signal = context.signal if call.signal == "own" else self._apart.signal
         made = ToolCall(call_id, call.name, call.arguments)
         return _answered(await self.runtime.execute(made, signal=signal, scope=self.caller, **nested))
 
@@ -241,18 +251,21 @@ def _tool(one: ScenarioTool, harness: Harness) -> Tool:
 
 
 def _output(one: ScenarioTool, harness: Harness) -> Output:
-    render, meta = one.render, one.presentation_meta
     given: dict[str, Any] = {}
-    if render is not None:
-        given["render"] = lambda arguments, value: _played(render, "content.rendered", harness)
-    if meta is not None:
-        given["meta"] = lambda arguments, value: _played(meta, "content.meta", harness)
+
+    def player(script: Sequence[Step], event: str) -> Callable[[Any, Any], object]:
+        # There is no execution to tell the call by: it is the one whose task is at work.
+        return lambda arguments, value: _played(script, event, harness, harness.current_call)
+
+    if one.render is not None:
+        given["render"] = player(one.render, "content.rendered")
+    if one.presentation_meta is not None:
+        given["meta"] = player(one.presentation_meta, "content.meta")
     return Output(schema=one.output.schema_, **given)
 
 
-def _played(script: Sequence[Step], event: str, harness: Harness) -> object:
-    """Play what is called with no execution to tell the call by: the call whose task is at work."""
-    pos = harness.current_call
+def _played(script: Sequence[Step], event: str, harness: Harness, pos: int) -> object:
+    """Play a script that answers with a value, or with nothing."""
     harness.emit(event, pos=pos)
     match play_sync(script, pos, harness):
         case EndReturned(value, _):
@@ -286,15 +299,7 @@ def _change(script: Sequence[Step] | None, event: str, harness: Harness) -> Any:
         return None
 
     def change(execution: Any, result: Any) -> object:
-        pos = _position(harness, execution)
-        harness.emit(event, pos=pos)
-        match play_sync(script, pos, harness):
-            case EndReturned(value, _):
-                return value_of(value, pos)
-            case EndNothing():
-                return None
-            case _:
-                raise ScriptedError("it failed")
+        return _played(script, event, harness, _position(harness, execution))
 
     return change
 
@@ -420,6 +425,8 @@ class _Session:
         self._answered = 0
 
     def append(self, record: Record) -> int:
+        if self._harness.crashed:
+            raise LogError("the process has ended")
         seq = self._inner.append(record)
         data = record.data
         match record.type:
