@@ -183,6 +183,23 @@ def appends(gnomon: Package, size: int, path: Path | None = None) -> Case:
     return run
 
 
+def on_the_disk(gnomon: Package, session: Any, producers: int) -> Case:
+    """So many producers, each of which appends a record and waits until it is on the disk."""
+    record = gnomon.Record(
+        "tool/call", {"turn": 0, "step": 0, "callId": "c0", "name": "act", "arguments": ""}
+    )
+
+    async def produce(times: int) -> None:
+        for _ in range(times):
+            session.append(record)
+            await session.flush()
+
+    async def run(times: int) -> None:
+        await asyncio.gather(*[produce(times) for _ in range(producers)])
+
+    return run
+
+
 def snapshots(gnomon: Package, value: Any) -> Case:
     """A snapshot of a value."""
     snapshot = gnomon.values.snapshot

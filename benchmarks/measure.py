@@ -1,7 +1,7 @@
 """Measuring: all cases take turns in every round, and only ratios within a round are compared.
 
 A machine that others use as well is now slow, now fast, for everything alike; a ratio of two times that
-were taken one after the other stays. Times are CPU time of the process.
+were taken one after the other stays. Times are CPU time of the process, unless the disk is waited for.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ class Ratio:
     high: float
 
 
+Clock: TypeAlias = Callable[[], float]
 Times: TypeAlias = dict[str, list[float]]
 """For each case the seconds that it took once, round by round."""
 
 
-async def take_turns(cases: Mapping[str, Case], effort: Effort) -> Times:
+async def take_turns(cases: Mapping[str, Case], effort: Effort, clock: Clock = time.process_time) -> Times:
     """Measure cases against each other, in an order that is drawn anew each round."""
     draw = random.Random(1)
     names = list(cases)
-    often = {name: await _how_often(cases[name], effort.seconds) for name in names}
+    often = {name: await _how_often(cases[name], effort.seconds, clock) for name in names}
     times: Times = {name: [] for name in names}
     gc.collect()
     gc.freeze()  # what is loaded is not looked through again, however much that is
@@ -51,22 +52,22 @@ async def take_turns(cases: Mapping[str, Case], effort: Effort) -> Times:
         draw.shuffle(names)
         for name in names:
             gc.collect()
-            times[name].append(await _seconds(cases[name], often[name]) / often[name])
+            times[name].append(await _seconds(cases[name], often[name], clock) / often[name])
     gc.unfreeze()
     return times
 
 
-async def _seconds(case: Case, often: int) -> float:
-    begun = time.process_time()
+async def _seconds(case: Case, often: int, clock: Clock) -> float:
+    begun = clock()
     await case(often)
-    return time.process_time() - begun
+    return clock() - begun
 
 
-async def _how_often(case: Case, seconds: float) -> int:
+async def _how_often(case: Case, seconds: float, clock: Clock) -> int:
     """How often a case is run to take so many seconds; it is warm afterwards."""
     often = 1
     while True:
-        taken = await _seconds(case, often)
+        taken = await _seconds(case, often, clock)
         if taken >= seconds / 2 or seconds == 0:
             return max(1, round(often * seconds / taken)) if taken else often
         often *= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import tempfile
+import time
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,7 +69,23 @@ def goals(gnomon: Package, quick: bool) -> list[Row]:
         row("ten calls in a batch, log in a new file", "ten, in a file", F10),
         *_on_trio(gnomon, effort),
         _row("goals", times, "snapshot of a value of 50 nodes", "snapshot", "copy", 0.6, "copy.deepcopy"),
+        _group_commit(gnomon, quick),
     ]
+
+
+def _group_commit(gnomon: Package, quick: bool) -> Row:
+    """What a record on the disk takes where many wait for it together; by the clock on the wall."""
+    many = 16
+    with tempfile.TemporaryDirectory() as folder, gnomon.JsonlSession(Path(folder) / "log.jsonl") as session:
+        turns = partial(
+            take_turns,
+            {"one": cases.on_the_disk(gnomon, session, 1), "many": cases.on_the_disk(gnomon, session, many)},
+            Effort(1, 0) if quick else Effort(31, 0.03),
+            time.perf_counter,
+        )
+        times = anyio.run(turns)
+    found = ratio(less(times["many"], [0.0] * len(times["many"]), 1 / many), times["one"])
+    return Row("goals", f"a record on the disk, {many} producers", "one producer", found, 0.1)
 
 
 def _row(

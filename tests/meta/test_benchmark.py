@@ -22,6 +22,7 @@ ROWS = {
         "ten calls in a batch, log in a new file",
         "ten calls in a batch, log in memory, on trio",
         "snapshot of a value of 50 nodes",
+        "a record on the disk, 16 producers",
     ],
     "growth": [
         "a call of a batch: of 3",
