@@ -19,7 +19,7 @@ help:
 	@echo "  make explore   every reachable state of a batch of three calls"
 	@echo "  make mutants   small wrong edits of the specification, each caught by name"
 	@echo "  make generated write the generated files: schemas, vectors, pages"
-	@echo "  make bench     how fast the runtime is, as ratios (about two minutes)"
+	@echo "  make bench     how fast the runtime is, as ratios (about one minute)"
 	@echo "  make clean     remove the virtual environment and all caches"
 	@echo
 	@echo "Each makes what it needs in .venv first. Examples:"
