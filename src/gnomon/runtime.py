@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnomon.approval import ApprovalPolicy, Approvals, Approver
-from gnomon.backend import Crew, supervise
+from gnomon.backend import Crew, keep_ctrl_c_out, supervise
 from gnomon.content import Content
 from gnomon.contexts import refuse_synchronous
-from gnomon.errors import Code, ConfigError, ToolError
+from gnomon.errors import Code, ConfigError, LogError, ToolError
 from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
 from gnomon.journal import ApprovalRecords, Journal
 from gnomon.pipeline import Pipeline, ToDispatch
@@ -93,6 +93,7 @@ class Runtime(LayerOwner):
         Raises `ConfigError` where it is called from a synchronous step such as a guard (PY-10), and
         KeyboardInterrupt. A failing tool, hook, guard or approver is a result.
         """
+        keep_ctrl_c_out(Runtime.execute)  # PY-3
         refuse_synchronous()
         own = AbortController()
         with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
@@ -125,6 +126,7 @@ class Runtime(LayerOwner):
         synchronous step such as a guard; `LogError` where the session cannot be written; and
         KeyboardInterrupt. A failing tool, hook, guard or approver is a result, never an exception.
         """
+        keep_ctrl_c_out(Runtime.run_batch)  # PY-3: the log is opened and closed here
         refuse_synchronous()
         bound = self._max_parallel if max_parallel is None else _positive(max_parallel)
         if not calls:
@@ -146,9 +148,13 @@ class Runtime(LayerOwner):
             )
             interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
             was_aborted = fused.aborted
-        if run.failure is None:
-            journal.close("aborted" if was_aborted else "completed")
-        _let_out(run.failure, interruption)
+        failure = run.failure
+        if failure is None:
+            try:
+                journal.close("aborted" if was_aborted else "completed")
+            except LogError as error:  # what interrupted the batch leaves all the same (PY-3)
+                failure = error
+        _let_out(failure, interruption)
         return BatchResult(tuple(run.results), run.concluded, tuple(run.contexts))
 
     def _layer_of(self, scope: Scope | None) -> Layer:

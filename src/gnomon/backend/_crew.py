@@ -161,8 +161,8 @@ async def supervise(lane: Lane, on_cancel: Callable[[BaseException], None]) -> B
 
     A native cancellation of the calling task does not cut this short: `on_cancel` is told of the
     first one, and it is answered, for the caller to let it go on once everything is logged (PY-3).
-    A KeyboardInterrupt that lands in the waiting task is treated in the same way. `lane` must not
-    raise.
+    A KeyboardInterrupt that lands in the waiting task is treated in the same way, and is answered
+    whatever came before it. `lane` must not raise.
     """
     if asyncio_task() is not None:
         return await _supervise(lane, on_cancel, _spawn_on_asyncio)  # PY-1
@@ -178,8 +178,12 @@ async def _supervise(
     def keep(interruption: BaseException) -> None:
         nonlocal saved
         if saved is None:
-            saved = interruption
             on_cancel(interruption)
+        elif isinstance(interruption, KeyboardInterrupt):  # it leaves before any other (PY-3)
+            interruption.add_note(f"this was also left by {type(saved).__name__}: {saved}")  # PY-6
+        else:
+            return
+        saved = interruption
 
     stops = (anyio.get_cancelled_exc_class(), KeyboardInterrupt)
     try:
@@ -208,6 +212,17 @@ def _spawn_on_asyncio(running: Running[Any]) -> None:
     task.add_done_callback(lambda task: running.end(asyncio.CancelledError()))
 
 
+def keep_ctrl_c_out(*functions: Callable[..., object]) -> None:
+    """Have trio raise Ctrl-C in none of these functions, nor in what they call; at once, and for good.
+
+    Trio raises it in whatever code is running. Where no code of a batch takes it, it reaches the main
+    task when that waits, as asyncio's does, and is an abort like any other (PY-3).
+    """
+    if asyncio_task() is None and "trio" in sys.modules:
+        for function in functions:
+            sys.modules["trio"].lowlevel.enable_ki_protection(function)
+
+
 async def _supervise_on_trio(lane: Lane, on_cancel: Callable[[BaseException], None]) -> BaseException | None:
     trio = sys.modules["trio"]
 
@@ -215,10 +230,7 @@ async def _supervise_on_trio(lane: Lane, on_cancel: Callable[[BaseException], No
         with trio.CancelScope(shield=True):
             await running.run()
 
-    # Trio raises Ctrl-C in whatever code is running. Where no code of a batch takes it, it reaches the main
-    # task, as asyncio's does, and is an abort like any other (PY-3).
-    for function in (_supervise_on_trio, _supervise, shielded):
-        trio.lowlevel.enable_ki_protection(function)  # PY-3
+    keep_ctrl_c_out(_supervise_on_trio, _supervise, shielded)  # PY-3
     async with trio.open_nursery() as nursery:
         saved = await _supervise(lane, on_cancel, lambda running: nursery.start_soon(shielded, running))
         # Nothing is left to wait for; leaving the nursery is shielded from a late cancellation.
