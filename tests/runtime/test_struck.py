@@ -1,4 +1,4 @@
-"""Ctrl-C at one exact moment of a batch: it waits, is an abort, and leaves when the log is complete (PY-3)."""
+"""Ctrl-C at one exact moment of a batch: it waits, aborts, and leaves once the log is complete (PY-3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import anyio
 import anyio.lowlevel
 import pytest
-from calls import both, code, on
+from calls import both, on
 
 from gnomon import (
     LogError,
