@@ -186,6 +186,7 @@ class World:
         self.busy = 0
         """Threads that have something to do before everything stands still."""
         self.asked: Counter[str] = Counter()
+        self.prepared = 0
         self.struck = False
         self.used_threads = any(one.body in THREADS for one in plan.calls)
         self._lock = threading.Lock()
@@ -261,6 +262,7 @@ class World:
         plan = self._plan_of(execution)
         if plan is None:
             return await following()
+        self.prepared += 1
         with self.during("prepare"):
             await self._by(plan.pre, execution.signal)
             answer = await following()

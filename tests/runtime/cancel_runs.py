@@ -358,6 +358,7 @@ def judge(done: Run, records: Sequence[StoredRecord] | None, content: bytes | No
     assert not world.alarms, "somebody still waits for the time"
     if done.moments["before the start"]:
         assert not world.begun, "a body began, and the caller had been cancelled before"
+        assert not world.prepared, "a listener ran, and the caller had been cancelled before"
     came = done.landed["scope"] + done.landed["task"]
     if not done.entered:
         assert done.task is not None

@@ -145,10 +145,14 @@ class Mailbox:
             self._waiting.set()
 
     async def get(self) -> int:
-        """Take the oldest item, waiting for one if there is none."""
+        """Take the oldest item, waiting for one if there is none, whatever is done to the waiting task.
+
+        Its task is the lane's, which no caller holds: one who cancels every task of a loop cancels that of
+        the caller as well, and a listener that cancels the task it is in has no batch to cancel (PY-3, PY-4).
+        """
         while not self._items:
             self._waiting = anyio.Event()
-            await self._waiting.wait()
+            await outlast(self._waiting)
             self._waiting = None
         return self._items.popleft()
 
