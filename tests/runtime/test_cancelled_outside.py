@@ -338,7 +338,7 @@ def files() -> int:
 
 
 @ways
-@pytest.mark.clause("PY-1", "PY-2", "PY-3", "PY-13", "SCD-8", "SCD-10", "SCD-11", "CAN-2", "APP-11")
+@pytest.mark.clause("APP-11", "CAN-2", "SCD-8", "SCD-10", "SCD-11", "PY-1", "PY-2", "PY-3", "PY-13")
 @pytest.mark.parametrize("at", MOMENTS)
 def test_a_caller_that_is_cancelled_hears_of_it_once_everything_is_logged(
     loop: str, way: str, at: str
@@ -374,6 +374,8 @@ def test_a_caller_that_is_cancelled_hears_of_it_once_everything_is_logged(
     records = session.records()
     results = [one.data for one in records if one.type == "tool/result"]
     assert [one["error"]["code"] for one in results] == [moment.code, "ABORTED_BEFORE_DISPATCH"]
+    seen = 2 if at.startswith("nested") else 1
+    assert len(world.observed) == seen, "no observer is told of a call that never started (SCD-8)"
     assert list(records)[-1].type == "turn/end"
     assert problems_of(bytes_of(tuple(records))) == []
     assert not world.caller.signal._callbacks

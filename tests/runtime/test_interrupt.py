@@ -52,7 +52,7 @@ def running(backend: str, log: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-@pytest.mark.clause("PY-3", "SCD-8", "SCD-10")
+@pytest.mark.clause("SCD-8", "SCD-10", "PY-3")
 @pytest.mark.process
 @pytest.mark.parametrize("attempt", range(STRIKES))
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

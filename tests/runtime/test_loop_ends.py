@@ -44,7 +44,7 @@ def codes(session: MemorySession) -> list[str]:
     return [one.get("error", {}).get("code", "OK") for one in results]
 
 
-@pytest.mark.clause("PY-3", "SCD-10", "SCD-11")
+@pytest.mark.clause("SCD-10", "SCD-11", "PY-3")
 def test_the_end_of_a_loop_leaves_a_complete_log() -> None:
     """Seen to fail: the lane was cut as well, and a call that had ended was left without its result."""
     session = MemorySession()

@@ -77,7 +77,7 @@ def runtime() -> Runtime:
 
 
 @both
-@pytest.mark.clause("PY-3", "SCD-10")
+@pytest.mark.clause("SCD-10", "PY-3")
 @pytest.mark.parametrize("at", RECORDS)
 def test_ctrl_c_while_a_record_is_written_leaves_a_complete_log(backend: str, at: str) -> None:
     """Seen to fail on trio: raised within the write of what opens or closes a turn, it left the turn open."""
@@ -93,7 +93,7 @@ def test_ctrl_c_while_a_record_is_written_leaves_a_complete_log(backend: str, at
 
 
 @both
-@pytest.mark.clause("PY-3", "SCD-9")
+@pytest.mark.clause("SCD-9", "PY-3")
 @pytest.mark.parametrize("at", ["tool/call", "tool/result", "step/end"])
 def test_ctrl_c_is_noted_on_a_failure_of_the_log_or_leaves_after_it(backend: str, at: str) -> None:
     """On asyncio Ctrl-C is a cancellation, and a failure leaves before it."""
