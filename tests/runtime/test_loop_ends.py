@@ -64,6 +64,31 @@ def test_the_end_of_a_loop_leaves_a_complete_log() -> None:
     assert problems_of(bytes_of(records)) == []
 
 
+@pytest.mark.clause("SCD-9", "SCD-11")
+def test_a_dispatch_whose_task_is_cancelled_before_it_began_fails_the_batch_and_holds_up_nothing() -> None:
+    """Seen to fail: the lane waited for it for ever."""
+    session = MemorySession()
+
+    async def main() -> None:
+        made = runtime()
+        before = asyncio.all_tasks()
+
+        async def listener(execution: Any, following: Any) -> Any:
+            fresh = asyncio.all_tasks() - before - {asyncio.current_task()}
+            for task in fresh:  # the dispatch of the call before this one, where there is one
+                task.cancel()
+            return await following()
+
+        made.on("pre_execute", listener)
+        with pytest.raises(asyncio.CancelledError, match="before it began"):
+            await made.run_batch(calls("quick", "quick"), session=session)
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == before
+
+    asyncio.run(main())
+    assert codes(session) == []
+
+
 @pytest.mark.clause("PY-4")
 @pytest.mark.parametrize("event", ["pre_execute", "execute", "post_execute"])
 @pytest.mark.parametrize("last", [True, False])

@@ -24,12 +24,18 @@ T = TypeVar("T")
 class Running(Generic[T]):
     """Work in a task of its own."""
 
-    __slots__ = ("_answer", "_ended", "_error", "_left", "_waited_for", "_work", "task")
+    __slots__ = ("_answer", "_ended", "_error", "_left", "_unbegun", "_waited_for", "_work", "task")
 
-    def __init__(self, work: Callable[[], Awaitable[T]], left: Callable[[Running[Any]], None]) -> None:
-        """Take in `work`; `left` is called at its end."""
+    def __init__(
+        self,
+        work: Callable[[], Awaitable[T]],
+        left: Callable[[Running[Any]], None],
+        unbegun: Callable[[BaseException], object],
+    ) -> None:
+        """Take in `work`; `left` is called at its end, and before that `unbegun` where it never began."""
         self._work = work
         self._left = left
+        self._unbegun = unbegun
         self._ended = False
         self._waited_for: anyio.Event | None = None
         self._answer: T | None = None
@@ -55,6 +61,13 @@ class Running(Generic[T]):
         if self._waited_for is not None:
             self._waited_for.set()
         self._left(self)
+
+    def never_began(self) -> None:
+        """Note that its task has ended; where the work has not, somebody cancelled that before it began."""
+        if not self._ended:
+            error = asyncio.CancelledError("a task of a batch was cancelled before it began")
+            self._unbegun(error)
+            self.end(error)
 
     async def settled(self) -> None:
         """Wait for the end of the work; raises what has to leave the batch, a KeyboardInterrupt (PY-4).
@@ -113,12 +126,17 @@ class Crew:
         self.report = report
         """Report what has to leave the batch, from a task that nobody waits for (PY-4)."""
 
-    def start(self, work: Callable[[], Awaitable[T]]) -> Running[T]:
+    def start(
+        self,
+        work: Callable[[], Awaitable[T]],
+        unbegun: Callable[[BaseException], object] = lambda error: None,
+    ) -> Running[T]:
         """Start a task with a copy of the context variables that are in force here (PY-7).
 
-        Its exceptions are for whoever waits; where nobody does, `work` must not raise.
+        Its exceptions are for whoever waits; where nobody does, `work` must not raise. `unbegun` is called
+        where the task is cancelled before it began.
         """
-        running = Running(work, self._leave)
+        running = Running(work, self._leave, unbegun)
         self._live.add(running)
         self._spawn(running)
         return running
@@ -145,14 +163,21 @@ class Mailbox:
             self._waiting.set()
 
     async def get(self) -> int:
-        """Take the oldest item, waiting for one if there is none, whatever is done to the waiting task.
+        """Take the oldest item, waiting for one if there is none; a cancellation does not cut that short.
 
-        Its task is the lane's, which no caller holds: one who cancels every task of a loop cancels that of
-        the caller as well, and a listener that cancels the task it is in has no batch to cancel (PY-3, PY-4).
+        The task that waits is the lane's, which no caller holds: one who cancels every task of a loop
+        cancels that of the caller as well, and a listener that cancels the task it is in has no batch to
+        cancel (PY-3, PY-4). Only who insists, and cancels the same wait again, ends it.
         """
+        spared = False
         while not self._items:
             self._waiting = anyio.Event()
-            await outlast(self._waiting)
+            try:
+                await self._waiting.wait()
+            except anyio.get_cancelled_exc_class():
+                if spared:
+                    raise
+                spared = True
             self._waiting = None
         return self._items.popleft()
 
@@ -213,7 +238,7 @@ def _spawn_on_asyncio(running: Running[Any]) -> None:
     # which the step that starts the task is in.
     running.task = task = asyncio.Task(running.run(), loop=asyncio.get_running_loop())
     # A task that somebody cancels before it began never runs.
-    task.add_done_callback(lambda task: running.end(asyncio.CancelledError()))
+    task.add_done_callback(lambda task: running.never_began())
 
 
 def keep_ctrl_c_out(*functions: Callable[..., object]) -> None:
