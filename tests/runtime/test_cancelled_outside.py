@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -153,11 +154,12 @@ WAYS: dict[str, Callable[[Run, Cuts], Awaitable[None]]] = {
     "asyncio.wait_for": by_wait_for,
 }
 ANYWHERE = ("a scope", "a deadline", "a failing sibling")
+eager = pytest.mark.skipif(sys.version_info < (3, 12), reason="asyncio has had eager tasks since Python 3.12")
 ways = pytest.mark.parametrize(
     ("loop", "way"),
     [
-        (loop, way)
-        for loop in BACKENDS
+        pytest.param(loop, way, marks=[eager] if loop == "eager" else [])
+        for loop in (*BACKENDS, "eager")
         for way in WAYS
         # Trio has no tasks to cancel; the clock of uvloop's loop cannot be replaced.
         if (loop != "trio" or way in ANYWHERE) and (loop != "uvloop" or way != "asyncio.wait_for")
@@ -359,6 +361,9 @@ def test_a_caller_that_is_cancelled_hears_of_it_once_everything_is_logged(
             moment.ended.append("batch")
 
     async def main() -> None:
+        if loop == "eager":
+            factory: Any = getattr(asyncio, "eager_task_factory")  # noqa: B009  # not there before 3.12
+            asyncio.get_running_loop().set_task_factory(factory)
         before = tasks(), threads(), files()
         await WAYS[way](run, moment.cuts)
         assert (tasks(), threads(), files()) == before
