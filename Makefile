@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check explore mutants generated bench clean
+.PHONY: help demo test lint types imports check explore mutants fuzz-cancel generated bench clean
 
 help:
 	@echo "gnomon: the tool-call runtime of an agent, specified, built and checked"
@@ -18,6 +18,7 @@ help:
 	@echo "  make check     lint, types and imports"
 	@echo "  make explore   every reachable state of a batch of three calls"
 	@echo "  make mutants   small wrong edits of the specification, each caught by name"
+	@echo "  make fuzz-cancel  drawn batches, cancelled on every early step of the loop; Ctrl-C in real processes"
 	@echo "  make generated write the generated files: schemas, vectors, pages"
 	@echo "  make bench     how fast the runtime is, as ratios (about one minute)"
 	@echo "  make clean     remove the virtual environment and all caches"
@@ -55,6 +56,10 @@ explore: $(READY)
 
 mutants: $(READY)
 	@$(BIN)/python tests/mutants/spec_mutants.py
+
+fuzz-cancel: $(READY)
+	@$(BIN)/python -W error tests/runtime/cancel_fuzz.py $(ARGS)
+	@GNOMON_STRIKES=25 $(BIN)/python -m pytest tests/runtime/test_interrupt.py $(ARGS)
 
 generated: $(READY)
 	@$(BIN)/python -m gnomon_check.generated

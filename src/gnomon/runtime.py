@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnomon.approval import ApprovalPolicy, Approvals, Approver
-from gnomon.backend import Crew, supervise
+from gnomon.backend import Crew, keep_ctrl_c_out, supervise
 from gnomon.content import Content
 from gnomon.contexts import refuse_synchronous
 from gnomon.errors import Code, ConfigError, ToolError
@@ -97,6 +97,7 @@ class Runtime(LayerOwner):
         Raises `ConfigError` where it is called from a synchronous step such as a guard (PY-10), and
         KeyboardInterrupt. A failing tool, hook, guard or approver is a result.
         """
+        keep_ctrl_c_out(Runtime.execute)  # PY-3
         refuse_synchronous()
         own = AbortController()
         with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
@@ -133,6 +134,7 @@ class Runtime(LayerOwner):
         synchronous step such as a guard; `LogError` where the session cannot be written; and
         KeyboardInterrupt. A failing tool, hook, guard or approver is a result, never an exception.
         """
+        keep_ctrl_c_out(Runtime.run_batch)  # PY-3: the log is opened and closed here
         refuse_synchronous()
         bound = self._max_parallel if max_parallel is None else _positive(max_parallel)
         if not calls:

@@ -133,7 +133,9 @@ class BatchRun:
         match answer:
             case ToDispatch():
                 self._in_flight.add(position)
-                crew.start(lambda: self._dispatch(position, crew))
+                crew.start(
+                    lambda: self._dispatch(position, crew), lambda error: self._never_began(position, error)
+                )
             case settled:
                 slot.settled = settled
 
@@ -144,6 +146,14 @@ class BatchRun:
             slot.settled = await self._pipeline.dispatch(slot.call, crew)
         except BaseException as error:
             self._note_failure(error)
+        self._settle(position)
+
+    def _never_began(self, position: int, error: BaseException) -> None:
+        """The task of a dispatch was cancelled before it began: its call is left without a result (SCD-9)."""
+        self._note_failure(error)
+        self._settle(position)
+
+    def _settle(self, position: int) -> None:
         self._mailbox.put(position)
 
     async def _commit_ready(self) -> None:

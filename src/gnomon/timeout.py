@@ -64,7 +64,7 @@ def timeout_wrapper(
 
 
 class _Deadline:
-    __slots__ = ("_clock", "_controller", "_execution", "_fired", "_found", "_moment", "_seconds")
+    __slots__ = ("_clock", "_controller", "_execution", "_fired", "_found", "_moment", "_seconds", "_struck")
 
     def __init__(self, execution: DispatchExecution, seconds: float, clock: Clock) -> None:
         self._execution = execution
@@ -74,6 +74,7 @@ class _Deadline:
         self._controller = AbortController()
         self._found: AbortSignal = execution.signal
         self._fired = False
+        self._struck: KeyboardInterrupt | None = None
 
     async def around(self, following: Next[Result]) -> Result:
         result: Result | None = None
@@ -90,6 +91,8 @@ class _Deadline:
                     group.cancel_scope.cancel()
             finally:
                 self._execution.signal = self._found  # TMO-3
+        if self._struck is not None:
+            raise self._struck
         if error is not None:
             raise error
         assert result is not None
@@ -98,7 +101,13 @@ class _Deadline:
     async def _watch(self) -> None:
         try:
             await self._clock.sleep_until(self._moment)
-        except Exception as error:
+        except KeyboardInterrupt as error:  # not into the loop, which it would end there and then (PY-4)
+            self._struck = error
+            self._controller.abort("interrupted")
+            return
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:
             warn(f"the clock failed, so a timeout does not count: {type(error).__name__}: {error}")
             return
         caller = self._execution._call.caller.signal

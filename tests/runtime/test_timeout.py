@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from calls import World, both, code, contexts, on
 
@@ -269,6 +270,35 @@ def test_a_clock_that_fails_is_a_warning(backend: str) -> None:
     world, _ = timed(body, clock=Broken())
     with pytest.warns(GnomonWarning, match="the clock failed"):
         assert code(world.call(backend)) == "OK"
+
+
+@both
+@pytest.mark.clause("PY-4")
+@pytest.mark.parametrize("raised", [SystemExit, GeneratorExit, KeyboardInterrupt])
+def test_whatever_a_clock_raises_stays_in_the_batch(backend: str, raised: type[BaseException]) -> None:
+    """Seen to fail: the event loop ended at once, with the body in it."""
+
+    class Broken(FakeClock):
+        async def sleep_until(self, moment: float) -> None:
+            while "body" not in world.seen:
+                await anyio.lowlevel.checkpoint()
+            raise raised
+
+    async def body(context: ToolContext) -> str:
+        if raised is KeyboardInterrupt:
+            await context.signal.wait()
+        await anyio.wait_all_tasks_blocked()
+        world.seen.append("body ended")
+        return "x"
+
+    world, _ = timed(body, clock=Broken())
+    if raised is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            world.call(backend)
+    else:
+        with pytest.warns(GnomonWarning, match="the clock failed"):
+            assert code(world.call(backend)) == "OK"
+    assert "body ended" in world.seen
 
 
 @pytest.mark.clause("REG-1", "PY-12")

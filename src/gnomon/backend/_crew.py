@@ -24,18 +24,33 @@ T = TypeVar("T")
 class Running(Generic[T]):
     """Work in a task of its own."""
 
-    __slots__ = ("_answer", "_ended", "_error", "_left", "_strike", "_waited_for", "_work", "task")
+    __slots__ = (
+        "_answer",
+        "_ended",
+        "_error",
+        "_left",
+        "_strike",
+        "_unbegun",
+        "_waited_for",
+        "_work",
+        "task",
+    )
 
     def __init__(
         self,
         work: Callable[[], Awaitable[T]],
         left: Callable[[Running[Any]], None],
         strike: Callable[[BaseException], None],
+        unbegun: Callable[[BaseException], object],
     ) -> None:
-        """Take in `work`; `left` is called at its end, `strike` where that is a KeyboardInterrupt."""
+        """Take in `work`. `left` is called at its end, `strike` where that is a KeyboardInterrupt.
+
+        Before that, `unbegun` is called where it never began.
+        """
         self._work = work
         self._left = left
         self._strike = strike
+        self._unbegun = unbegun
         self._ended = False
         self._waited_for: anyio.Event | None = None
         self._answer: T | None = None
@@ -63,6 +78,13 @@ class Running(Generic[T]):
         if self._waited_for is not None:
             self._waited_for.set()
         self._left(self)
+
+    def never_began(self) -> None:
+        """Note that its task has ended; where the work has not, somebody cancelled that before it began."""
+        if not self._ended:
+            error = asyncio.CancelledError("a task of a batch was cancelled before it began")
+            self._unbegun(error)
+            self.end(error)
 
     async def settled(self) -> None:
         """Wait for the end of the work; raises what has to leave the batch, a KeyboardInterrupt (PY-4).
@@ -126,12 +148,17 @@ class Crew:
         self.report = report
         """Report what has to leave the batch, from a task that nobody waits for (PY-4)."""
 
-    def start(self, work: Callable[[], Awaitable[T]]) -> Running[T]:
+    def start(
+        self,
+        work: Callable[[], Awaitable[T]],
+        unbegun: Callable[[BaseException], object] = lambda error: None,
+    ) -> Running[T]:
         """Start a task with a copy of the context variables that are in force here (PY-7).
 
-        Its exceptions are for whoever waits; where nobody does, `work` must not raise.
+        Its exceptions are for whoever waits; where nobody does, `work` must not raise. `unbegun` is called
+        where the task is cancelled before it began.
         """
-        running = Running(work, self._leave, self._strike)
+        running = Running(work, self._leave, self._strike, unbegun)
         self._live.add(running)
         self._spawn(running)
         return running
@@ -158,10 +185,21 @@ class Mailbox:
             self._waiting.set()
 
     async def get(self) -> int:
-        """Take the oldest item, waiting for one if there is none."""
+        """Take the oldest item, waiting for one if there is none; a cancellation does not cut that short.
+
+        The task that waits is the lane's, which no caller holds: one who cancels every task of a loop
+        cancels that of the caller as well, and a listener that cancels the task it is in has no batch to
+        cancel (PY-3, PY-4). Only who insists, and cancels the same wait again, ends it.
+        """
+        spared = False
         while not self._items:
             self._waiting = anyio.Event()
-            await self._waiting.wait()
+            try:
+                await self._waiting.wait()
+            except anyio.get_cancelled_exc_class():
+                if spared:
+                    raise
+                spared = True
             self._waiting = None
         return self._items.popleft()
 
@@ -174,8 +212,8 @@ async def supervise(lane: Lane, on_cancel: Callable[[BaseException], None]) -> B
 
     A native cancellation of the calling task does not cut this short: `on_cancel` is told of the
     first one, and it is answered, for the caller to let it go on once everything is logged (PY-3).
-    A KeyboardInterrupt that lands in the waiting task is treated in the same way. `lane` must not
-    raise.
+    A KeyboardInterrupt that lands in the waiting task is treated in the same way, and is answered
+    whatever came before it. `lane` must not raise.
     """
     if asyncio_task() is not None:
         return await _supervise(lane, on_cancel, _spawn_on_asyncio)  # PY-1
@@ -191,8 +229,12 @@ async def _supervise(
     def keep(interruption: BaseException) -> None:
         nonlocal saved
         if saved is None:
-            saved = interruption
             on_cancel(interruption)
+        elif isinstance(interruption, KeyboardInterrupt):  # it leaves before any other (PY-3)
+            interruption.add_note(f"this was also left by {type(saved).__name__}: {saved}")  # PY-6
+        else:
+            return
+        saved = interruption
 
     stops = (anyio.get_cancelled_exc_class(), KeyboardInterrupt)
     try:
@@ -218,7 +260,18 @@ def _spawn_on_asyncio(running: Running[Any]) -> None:
     # which the step that starts the task is in.
     running.task = task = asyncio.Task(running.run(), loop=asyncio.get_running_loop())
     # A task that somebody cancels before it began never runs.
-    task.add_done_callback(lambda task: running.end(asyncio.CancelledError()))
+    task.add_done_callback(lambda task: running.never_began())
+
+
+def keep_ctrl_c_out(*functions: Callable[..., object]) -> None:
+    """Have trio raise Ctrl-C in none of these functions, nor in what they call; at once, and for good.
+
+    Trio raises it in whatever code is running. Where no code of a batch takes it, it reaches the main
+    task when that waits, as asyncio's does, and is an abort like any other (PY-3).
+    """
+    if asyncio_task() is None and "trio" in sys.modules:
+        for function in functions:
+            sys.modules["trio"].lowlevel.enable_ki_protection(function)
 
 
 async def _supervise_on_trio(lane: Lane, on_cancel: Callable[[BaseException], None]) -> BaseException | None:
@@ -228,10 +281,7 @@ async def _supervise_on_trio(lane: Lane, on_cancel: Callable[[BaseException], No
         with trio.CancelScope(shield=True):
             await running.run()
 
-    # Trio raises Ctrl-C in whatever code is running. Where no code of a batch takes it, it reaches the main
-    # task, as asyncio's does, and is an abort like any other (PY-3).
-    for function in (_supervise_on_trio, _supervise, shielded):
-        trio.lowlevel.enable_ki_protection(function)  # PY-3
+    keep_ctrl_c_out(_supervise_on_trio, _supervise, shielded)  # PY-3
     async with trio.open_nursery() as nursery:
         saved = await _supervise(lane, on_cancel, lambda running: nursery.start_soon(shielded, running))
         # Nothing is left to wait for; leaving the nursery is shielded from a late cancellation.
