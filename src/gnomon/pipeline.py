@@ -377,9 +377,8 @@ class Pipeline:
                 info = ErrorInfo(message, Code.BLOCKED.value, "BlockedError")
                 return Failure(info, feedback, contexts=tuple(contexts))  # PST-5
             case Accept(content, value, contexts):
-                kept = (
-                    replace(result, contexts=(*result.contexts, *contexts)) if contexts else result
-                )  # PST-6
+                both = (*result.contexts, *contexts)
+                kept = replace(result, contexts=both) if contexts else result  # PST-6
                 if value is ABSENT:
                     return kept if content is ABSENT else replace(kept, content=content)  # PST-4
                 if content is not ABSENT:

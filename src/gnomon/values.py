@@ -21,9 +21,6 @@ class Limits:
     nodes: int = 1_000_000
 
 
-_USUAL = Limits()
-
-
 class NotJson(ValueError):
     """A part of a value is no JSON value. `path` leads to the first such part (VAL-2)."""
 
@@ -110,63 +107,10 @@ def snapshot(value: object, limits: Limits | None = None) -> JSON:
     Types are compared exactly: a subclass that stands in for one of JSON's types is refused (VAL-1).
     Raises `NotJson`, with the path to the first offending part.
     """
-    bounds = _USUAL if limits is None else limits
-    try:
-        straight: JSON = _Straight(bounds.nodes).copy(value, min(bounds.depth, _SHALLOW))
-        return straight
-    except _NotStraight:
-        return _Snapshot(bounds).of(value)
+    return _Snapshot(limits or Limits()).of(value)
 
 
 _put: Any = dict.__setitem__  # the one way into a frozen dict
-_SHALLOW = 50
-"""How deep a value may be nested to be copied on the call stack, which others need as well."""
-
-
-class _NotStraight(Exception):
-    """The value is deep, or something is wrong with it: the work list below says where, and what."""
-
-
-class _Straight:
-    """A snapshot by recursion: all that nearly every value needs, and quicker than the work list."""
-
-    __slots__ = ("_left",)
-
-    def __init__(self, nodes: int) -> None:
-        self._left = nodes - 1
-
-    def copy(self, value: Any, depth: int) -> Any:
-        kind = type(value)
-        if kind in _SCALARS and self._left >= 0:
-            return value
-        if kind in _DICTS and depth:
-            slots = dict(value)
-            self._take(len(slots))
-            for key, inner in slots.items():
-                if type(key) is not str:
-                    raise _NotStraight
-                if type(inner) not in _SCALARS:
-                    slots[key] = self.copy(inner, depth - 1)
-            made: Any = _empty(FrozenDict)
-            dict.update(made, slots)
-            return made
-        if kind in _LISTS and depth:
-            items = list(value)
-            self._take(len(items))
-            for index, inner in enumerate(items):
-                if type(inner) not in _SCALARS:
-                    items[index] = self.copy(inner, depth - 1)
-            made = _empty(FrozenList)
-            list.extend(made, items)
-            return made
-        if kind is float and math.isfinite(value) and self._left >= 0:
-            return value
-        raise _NotStraight
-
-    def _take(self, nodes: int) -> None:
-        self._left -= nodes
-        if self._left < 0:
-            raise _NotStraight
 
 
 def _empty(kind: Any) -> Any:

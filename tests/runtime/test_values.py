@@ -24,8 +24,6 @@ from gnomon.values import (
     Limits,
     NotJson,
     _deep,
-    _Snapshot,
-    _Straight,
     from_text,
     json_equal,
     parse_arguments,
@@ -114,32 +112,6 @@ def test_depth_and_size_are_limited() -> None:
     with pytest.raises(NotJson, match="more than 5 parts"):
         snapshot([1, 2, 3, 4, 5], Limits(nodes=5))
     assert snapshot([1, 2, 3, 4], Limits(nodes=5)) == [1, 2, 3, 4]
-
-
-@given(value=JSON_VALUES)
-def test_both_ways_to_a_snapshot_lead_to_the_same(value: JSON) -> None:
-    straight, by_list = _Straight(1_000).copy(value, 50), _Snapshot(Limits()).of(value)
-    assert _with_types(straight) == _with_types(by_list)
-
-
-def _with_types(value: Any) -> Any:
-    if isinstance(value, dict):
-        return type(value), [(key, _with_types(inner)) for key, inner in value.items()]
-    if isinstance(value, list):
-        return type(value), [_with_types(inner) for inner in value]
-    return type(value), value
-
-
-@pytest.mark.parametrize("depth", [49, 50, 51, 52])
-def test_where_the_one_way_ends_the_other_goes_on(depth: int) -> None:
-    value: Any = 1
-    for _ in range(depth):
-        value = [value]
-    assert snapshot(value, Limits(depth=depth, nodes=depth + 1)) == value
-    with pytest.raises(NotJson, match="nested more than"):
-        snapshot(value, Limits(depth=depth - 1))
-    with pytest.raises(NotJson, match="more than"):
-        snapshot(value, Limits(nodes=depth))
 
 
 @pytest.mark.clause("VAL-7")
