@@ -33,6 +33,7 @@ from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Blocked, nonce_of
+from gnomon_check.playing import play
 from gnomon_check.quiescence import break_off, quiesce
 from gnomon_check.scenario import (
     AbortInputStep,
@@ -50,7 +51,6 @@ from gnomon_check.scenario import (
     inputs_of,
 )
 from gnomon_check.script_steps import Execute
-from gnomon_check.scripts import play
 from gnomon_check.stages import BodyStage
 from gnomon_check.virtual_clock import VirtualClock
 

@@ -1,4 +1,4 @@
-"""Plays the scripts of listeners, guards and approvers inside a running implementation.
+"""Plays the scripts of bodies, listeners, guards and approvers inside a running implementation.
 
 What a decision is made of is the target's: it builds the object that its implementation knows, or hands
 over nonsense as it is. When a script calls `next()` and what it does with the answer is the script's.
@@ -6,32 +6,40 @@ over nonsense as it is. When a script calls `next()` and what it does with the a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NoReturn, Protocol
 
 from gnomon_check.changes import Change
-from gnomon_check.script_steps import Raise, Step
+from gnomon_check.hostile import realised
+from gnomon_check.script_steps import Execute, Raise, Step
 from gnomon_check.scripts import (
     ANSWERS_NOTHING,
     PASSES,
     AbortSignalOf,
+    AskToConclude,
     CallNext,
     ChangeLayers,
     Effect,
     End,
     EndAnswered,
     EndAuthored,
+    EndCancelled,
     EndDecided,
     EndPassed,
     EndRaised,
+    EndReturned,
     Frame,
+    HandOver,
+    MakeCall,
     PutBackSignal,
     PutSignal,
+    SetOnCancel,
     Tell,
     WaitForAbort,
     WaitForGate,
     WaitForTime,
     effect_at,
+    interruption,
     passed,
     sync_effects,
 )
@@ -44,13 +52,13 @@ class Surroundings(Protocol):
         """Leave an event."""
 
     async def pass_gate(self, name: str) -> None:
-        """Wait at a gate."""
+        """Wait at a gate; an interruption that arrives is kept."""
 
     async def await_abort(self, *, interruptible: bool) -> BaseException | None:
-        """Wait for the abort."""
+        """Wait for the abort; answer the native cancellation that interrupted it, if one did."""
 
     async def sleep(self, ms: int, *, interruptible: bool) -> BaseException | None:
-        """Wait for virtual time."""
+        """Wait for virtual time; answer the native cancellation that interrupted it, if one did."""
 
     def abort(self, signal: str, reason: str | None) -> None:
         """Abort a signal."""
@@ -62,11 +70,34 @@ class Surroundings(Protocol):
         """The exception that `raise` of this kind raises."""
 
 
-class ListenerStage(Surroundings, Protocol):
-    """What a playing listener needs of its implementation."""
+class BodyStage(Surroundings, Protocol):
+    """What a playing body needs of its implementation."""
+
+    async def make_call(self, call: Execute) -> None:
+        """Make another call, and wait for its result."""
+
+    def nonce(self) -> str:
+        """A fresh value that nobody else can know."""
+
+    def hand_over(self, context: str) -> None:
+        """Hand over a context."""
+
+    def conclude(self) -> None:
+        """Ask to end the turn."""
+
+    def source(self) -> str:
+        """What has aborted the signal of the body."""
+
+
+class RowStage(Surroundings, Protocol):
+    """What a script needs of its implementation that stands in a row of others."""
 
     async def next(self) -> object:
         """Delegate; raises what the rest of the row raises."""
+
+
+class ListenerStage(RowStage, Protocol):
+    """What a playing listener needs of its implementation."""
 
     def word(self, answer: object) -> str:
         """The word of the event vocabulary for an answer of `next()`, or for one of its own."""
@@ -87,28 +118,115 @@ class ListenerStage(Surroundings, Protocol):
         """Put the first signal back."""
 
 
+async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, stage: BodyStage) -> Any:
+    """Play the script of a body to its end. `cancels` says whether an abort interrupts it natively."""
+    frame = Frame()
+    nonce = stage.nonce()
+    stage.emit("body.started", pos=pos, attempt=attempt, nonce=nonce)
+    caught: BaseException | None = None
+
+    def settle(how: str, code: str | None = None) -> None:
+        fields = {} if code is None else {"code": code}
+        stage.emit("body.settled", pos=pos, attempt=attempt, how=how, **fields)
+
+    while True:
+        effect = effect_at(script, frame, pos)
+        match effect:
+            case WaitForAbort():
+                caught = await stage.await_abort(interruptible=cancels and not frame.interrupted)
+                if caught is None:
+                    stage.emit("body.signalled", pos=pos, attempt=attempt, source=stage.source())
+                    frame = passed(frame)
+                else:
+                    stage.emit("body.interrupted", pos=pos, attempt=attempt)
+                    frame = interruption(frame)
+            case WaitForTime(ms):
+                caught = await stage.sleep(ms, interruptible=cancels and not frame.interrupted)
+                if caught is None:
+                    frame = passed(frame)
+                else:
+                    stage.emit("body.interrupted", pos=pos, attempt=attempt)
+                    frame = interruption(frame)
+            case MakeCall(call):
+                try:
+                    await stage.make_call(call)
+                except BaseException:
+                    settle("raised")
+                    raise
+                frame = passed(frame)
+            case SetOnCancel(changed):
+                frame = changed
+            case HandOver(context):
+                stage.emit("context.deferred", pos=pos, attempt=attempt, context=context)
+                stage.hand_over(context)
+                frame = passed(frame)
+            case AskToConclude():
+                stage.conclude()
+                frame = passed(frame)
+            case EndReturned(value, is_nonce):
+                settle("returned")
+                return nonce if is_nonce else realised(value)
+            case EndRaised(what):
+                error = await stage.exception(what)
+                settle("cancelled" if what.kind == "cancelled" else "raised", what.code)
+                raise error
+            case EndCancelled():
+                settle("cancelled")
+                assert caught is not None, "a script ends as cancelled only by a cancellation"
+                raise caught
+            case _:
+                frame = await _common(effect, frame, pos, stage)
+
+
+class _Row:
+    """One who stands in a row: what its script does to the others, and hears of them."""
+
+    def __init__(self, stage: RowStage, about: dict[str, Any]) -> None:
+        self._stage = stage
+        self._about = about
+        self.delegated = 0
+        self.heard: object = None
+        self._raised: BaseException | None = None
+        stage.emit("policy.entered", **about)
+
+    async def next(self, word: Callable[[object], object]) -> None:
+        """Delegate, and tell of the answer, as `word` has it."""
+        self.delegated += 1
+        self._stage.emit("policy.delegated", **self._about, nth=self.delegated)
+        try:
+            self.heard, self._raised = await self._stage.next(), None
+        except Exception as error:  # the answer of the rest of the row is that it failed
+            self.heard, self._raised = None, error
+        told = "raised" if self._raised is not None else word(self.heard)
+        self._stage.emit("policy.resumed", **self._about, nth=self.delegated, answer=told)
+
+    def decides(self, decision: str) -> None:
+        """Tell how it ends."""
+        self._stage.emit("policy.decided", **self._about, decision=decision)
+
+    def passes(self) -> None:
+        """Raise what the rest of the row has raised, where it is passed on."""
+        if self._raised is not None:
+            self.decides("raised")
+            raise self._raised
+
+    async def raises(self, what: Raise) -> NoReturn:
+        """End by raising."""
+        self.decides("raised")
+        raise await self._stage.exception(what)
+
+
 async def play_listener(
     script: Sequence[Step], pos: int, waterfall: str, listener: str, stage: ListenerStage
 ) -> object:
     """Play the script of a listener to its end, and answer what it decides."""
     frame = Frame()
-    nth = 0
-    heard: object = None
-    raised: BaseException | None = None
-    about = {"pos": pos, "waterfall": waterfall, "listener": listener}
-    stage.emit("policy.entered", **about)
+    row = _Row(stage, {"pos": pos, "waterfall": waterfall, "listener": listener})
     while True:
         effect = effect_at(script, frame, pos, PASSES)
         match effect:
             case CallNext():
-                nth += 1
-                stage.emit("policy.delegated", **about, nth=nth)
-                try:
-                    heard, raised = await stage.next(), None
-                except Exception as error:  # the answer of the rest of the row is that it failed
-                    heard, raised = None, error
-                told = "raised" if raised is not None else stage.word(heard)
-                stage.emit("policy.resumed", **about, nth=nth, answer=told)
+                await row.next(stage.word)
                 frame = passed(frame)
             case PutSignal(name, is_aborted):
                 stage.put_signal(name, is_aborted)
@@ -117,82 +235,52 @@ async def play_listener(
                 stage.put_back_signal()
                 frame = passed(frame)
             case EndPassed():
-                if raised is not None:
-                    stage.emit("policy.decided", **about, decision="raised")
-                    raise raised
-                answer = stage.default() if nth == 0 else heard
-                word = "passed" if waterfall == "execute" and nth else stage.word(answer)
-                stage.emit("policy.decided", **about, decision=word)
+                row.passes()
+                answer = row.heard if row.delegated else stage.default()
+                row.decides("passed" if waterfall == "execute" and row.delegated else stage.word(answer))
                 return answer
             case EndDecided(decision, contexts):
                 made = stage.decision(decision, contexts)
-                stage.emit("policy.decided", **about, decision=stage.word(made))
+                row.decides(stage.word(made))
                 return made
             case EndAuthored(result, contexts):
                 made = stage.result(result, contexts)
-                word = "malformed" if stage.word(made) == "malformed" else "authored"
-                stage.emit("policy.decided", **about, decision=word)
+                row.decides("malformed" if stage.word(made) == "malformed" else "authored")
                 return made
             case EndRaised(what):
-                stage.emit("policy.decided", **about, decision="raised")
-                raise await stage.exception(what)
+                await row.raises(what)
             case _:
                 frame = await _common(effect, frame, pos, stage)
-
-
-class AnswererStage(Surroundings, Protocol):
-    """What a playing approver needs of its implementation."""
-
-    async def next(self) -> object:
-        """Ask the next one; raises what the rest of the row raises."""
 
 
 OUTCOMES = ("allowed-once", "rejected", "cancelled", "unavailable")
 
 
-async def play_answerer(script: Sequence[Step], pos: int, answerer: str, stage: AnswererStage) -> object:
+async def play_answerer(script: Sequence[Step], pos: int, answerer: str, stage: RowStage) -> object:
     """Play the script of an approver to its end, and answer what it says."""
     frame = Frame()
-    nth = 0
-    heard: object = None
-    raised: BaseException | None = None
-    about = {"pos": pos, "waterfall": "approval", "listener": answerer}
-    stage.emit("policy.entered", **about)
-
-    def tell(answer: object) -> None:
-        stage.emit("policy.decided", **about, decision=answer if answer in OUTCOMES else "malformed")
-
+    row = _Row(stage, {"pos": pos, "waterfall": "approval", "listener": answerer})
     while True:
         effect = effect_at(script, frame, pos, PASSES)
         match effect:
             case CallNext():
-                nth += 1
-                stage.emit("policy.delegated", **about, nth=nth)
-                try:
-                    heard, raised = await stage.next(), None
-                except Exception as error:  # the answer of the rest of the row is that it failed
-                    heard, raised = None, error
-                told = "raised" if raised is not None else heard
-                stage.emit("policy.resumed", **about, nth=nth, answer=told)
+                await row.next(lambda answer: answer)
                 frame = passed(frame)
-            case EndPassed() if raised is not None:
-                stage.emit("policy.decided", **about, decision="raised")
-                raise raised
-            case EndPassed():
-                answer = "unavailable" if nth == 0 else heard
-                tell(answer)
+            case EndPassed() | EndAnswered():
+                if isinstance(effect, EndAnswered):
+                    answer: object = effect.outcome
+                else:
+                    row.passes()
+                    answer = row.heard if row.delegated else "unavailable"
+                row.decides(str(answer) if answer in OUTCOMES else "malformed")
                 return answer
-            case EndAnswered(outcome):
-                tell(outcome)
-                return outcome
             case EndRaised(what):
-                stage.emit("policy.decided", **about, decision="raised")
-                raise await stage.exception(what)
+                await row.raises(what)
             case WaitForAbort():
                 # What an approver waits for is that its request is withdrawn: then it is cancelled (PY-13).
-                interruption = await stage.await_abort(interruptible=True)
-                assert interruption is not None
-                raise interruption
+                withdrawn = await stage.await_abort(interruptible=True)
+                assert withdrawn is not None
+                raise withdrawn
             case _:
                 frame = await _common(effect, frame, pos, stage)
 

@@ -2,17 +2,16 @@
 
 A script is a list of steps, a *frame* says where it stands, and `effect_at` says what its next step
 wants: to wait, to tell something, to end. The rules of a script are here and nowhere else: the
-oracle follows them over frozen frames, and `play` follows them inside a running implementation.
+oracle follows them over frozen frames, and `playing` inside a running implementation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
 
 from gnomon_check.changes import Change, ChangeStep, change_of
-from gnomon_check.hostile import realised
 from gnomon_check.script_steps import (
     AbortStep,
     AnswerStep,
@@ -314,118 +313,3 @@ def sync_effects(script: Sequence[Step], pos: int, at_end: End) -> tuple[list[Ef
             return effects, effect
         effects.append(effect)
         frame = passed(frame)
-
-
-# -- playing a script inside an implementation --------------------------------------------------
-
-
-class Stage(Protocol):
-    """What a playing script needs of its surroundings."""
-
-    def emit(self, event: str, **fields: Any) -> None:
-        """Leave an event."""
-
-    async def pass_gate(self, name: str) -> None:
-        """Wait at a gate; an interruption that arrives is kept."""
-
-    async def await_abort(self, *, interruptible: bool) -> BaseException | None:
-        """Wait for the abort; answer the native cancellation that interrupted it, if one did."""
-
-    async def sleep(self, ms: int, *, interruptible: bool) -> BaseException | None:
-        """Wait for virtual time; answer the native cancellation that interrupted it, if one did."""
-
-    def abort(self, signal: str, reason: str | None) -> None:
-        """Abort a signal."""
-
-    def change(self, change: Change) -> None:
-        """Change what stands in the layers."""
-
-    async def make_call(self, call: Execute) -> None:
-        """Make another call, and wait for its result."""
-
-    def exception(self, what: Raise) -> Awaitable[BaseException]:
-        """The exception that `raise` of this kind raises."""
-
-    def nonce(self) -> str:
-        """A fresh value that nobody else can know."""
-
-    def hand_over(self, context: str) -> None:
-        """Hand over a context."""
-
-    def conclude(self) -> None:
-        """Ask to end the turn."""
-
-    def source(self) -> str:
-        """What has aborted the signal of the body."""
-
-
-async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, stage: Stage) -> Any:
-    """Play the script of a body to its end. `cancels` says whether an abort interrupts it natively."""
-    frame = Frame()
-    nonce = stage.nonce()
-    stage.emit("body.started", pos=pos, attempt=attempt, nonce=nonce)
-    caught: BaseException | None = None
-
-    def settle(how: str, code: str | None = None) -> None:
-        fields = {} if code is None else {"code": code}
-        stage.emit("body.settled", pos=pos, attempt=attempt, how=how, **fields)
-
-    while True:
-        effect = effect_at(script, frame, pos)
-        match effect:
-            case WaitForGate(name):
-                await stage.pass_gate(name)
-                frame = passed(frame)
-            case WaitForAbort():
-                caught = await stage.await_abort(interruptible=cancels and not frame.interrupted)
-                if caught is None:
-                    stage.emit("body.signalled", pos=pos, attempt=attempt, source=stage.source())
-                    frame = passed(frame)
-                else:
-                    stage.emit("body.interrupted", pos=pos, attempt=attempt)
-                    frame = interruption(frame)
-            case WaitForTime(ms):
-                caught = await stage.sleep(ms, interruptible=cancels and not frame.interrupted)
-                if caught is None:
-                    frame = passed(frame)
-                else:
-                    stage.emit("body.interrupted", pos=pos, attempt=attempt)
-                    frame = interruption(frame)
-            case MakeCall(call):
-                try:
-                    await stage.make_call(call)
-                except BaseException:
-                    settle("raised")
-                    raise
-                frame = passed(frame)
-            case ChangeLayers(change):
-                stage.change(change)
-                frame = passed(frame)
-            case Tell(text):
-                stage.emit("noted", pos=pos, text=text)
-                frame = passed(frame)
-            case AbortSignalOf(signal, reason):
-                stage.abort(signal, reason)
-                frame = passed(frame)
-            case SetOnCancel(changed):
-                frame = changed
-            case HandOver(context):
-                stage.emit("context.deferred", pos=pos, attempt=attempt, context=context)
-                stage.hand_over(context)
-                frame = passed(frame)
-            case AskToConclude():
-                stage.conclude()
-                frame = passed(frame)
-            case EndReturned(value, is_nonce):
-                settle("returned")
-                return nonce if is_nonce else realised(value)
-            case EndRaised(what):
-                error = await stage.exception(what)
-                settle("cancelled" if what.kind == "cancelled" else "raised", what.code)
-                raise error
-            case EndCancelled():
-                settle("cancelled")
-                assert caught is not None, "a script ends as cancelled only by a cancellation"
-                raise caught
-            case _:
-                raise AssertionError(f"a body does not hold the step {effect}")
