@@ -17,18 +17,7 @@ from typing import Any, Protocol
 import anyio
 import anyio.lowlevel
 
-from gnomon_check.changes import (
-    OPERATIONS,
-    Change,
-    Lift,
-    Register,
-    Remove,
-    Restrict,
-    SetMode,
-    SetPolicy,
-    change_of,
-    subject_of,
-)
+from gnomon_check.changes import OPERATIONS, Change, change_of, subject_of
 from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
@@ -296,17 +285,12 @@ class Harness:
 
     def change(self, change: Change) -> None:
         """Change what stands in the layers; that it was done, or refused, is an event."""
-        following, refused = self._layers.changed(change)
-        # What is about its own definitions, or about a session that there is not, the harness refuses itself.
-        asked = isinstance(change, Register | Remove | Restrict | Lift | SetMode) or (
-            isinstance(change, SetPolicy) and self.scenario.mode == "batch"
-        )
-        if refused is None or asked:
-            refused = self.controls.change(change)
+        following, refusal = self._layers.changed(change)
+        refused = self.controls.change(change) if refusal is None or refusal.by_rule else refusal.reason
         if refused is None:
             self._layers = following
-        refusal = {} if refused is None else {"refused": refused}
-        self.emit("registry.changed", op=OPERATIONS[type(change)], name=subject_of(change), **refusal)
+        why = {} if refused is None else {"refused": refused}
+        self.emit("registry.changed", op=OPERATIONS[type(change)], name=subject_of(change), **why)
 
     def source_of(self, reason: object) -> str:
         """What has aborted a signal that aborted with that reason."""

@@ -119,11 +119,11 @@ class Journeys:
 
     def change(self, world: World, change: Change) -> tuple[Key, World]:
         """Change what stands in the layers; calls that have not started are classified anew (SCD-3)."""
-        layers, refused = world.layers.changed(change)
-        detail = (OPERATIONS[type(change)], subject_of(change), refused is not None)
+        layers, refusal = world.layers.changed(change)
+        detail = (OPERATIONS[type(change)], subject_of(change), refusal is not None)
         following = replace(world, layers=layers)
         batch = world.batch
-        if batch is not None and refused is None:
+        if batch is not None and refusal is None:
             for fact in self.facts:
                 mode = fact.mode(layers)
                 if batch.calls[fact.pos].mode is not mode and not chapter.refuse_reclassify(batch, fact.pos):

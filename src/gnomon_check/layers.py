@@ -44,6 +44,18 @@ class Standing:
     scope: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a change is refused."""
+
+    reason: str
+    by_rule: bool = True
+    """By the specification, so that an implementation is asked too; else the harness refuses it itself.
+
+    Definitions have their ids only in the scenario: of one that there is not, no implementation could know.
+    """
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Layers:
     """What stands in the layers at a moment."""
@@ -67,7 +79,7 @@ class Layers:
 
     # -- changing ---------------------------------------------------------------------------------
 
-    def changed(self, change: Change) -> tuple[Layers, str | None]:
+    def changed(self, change: Change) -> tuple[Layers, Refusal | None]:
         """The layers after a change; or the same ones, and why it is refused."""
         return _changed(self, change)
 
@@ -152,18 +164,22 @@ def _row(layers: Layers, waterfall: str, name: str, pos: int) -> tuple[str, ...]
 
 
 @lru_cache(maxsize=1024)
-def _changed(layers: Layers, change: Change) -> tuple[Layers, str | None]:
+def _changed(layers: Layers, change: Change) -> tuple[Layers, Refusal | None]:
     try:
         made = _carried_out(layers, change)
     except NotEnabled as error:
-        return layers, error.refused.reason
+        return layers, Refusal(error.refused.reason)
     except _Refused as error:
-        return layers, str(error)
+        return layers, error.refusal
     return replace(made, history=(*layers.history, change)), None
 
 
 class _Refused(Exception):
-    """A change is refused, for a reason that is no clause: the harness keeps the ids of its definitions."""
+    """A change is refused; by default for a reason that is no clause."""
+
+    def __init__(self, reason: str, by_rule: bool = False) -> None:
+        super().__init__(reason)
+        self.refusal = Refusal(reason, by_rule)
 
 
 def _carried_out(layers: Layers, change: Change) -> Layers:
@@ -194,7 +210,7 @@ def _carried_out(layers: Layers, change: Change) -> Layers:
             if layers.scenario.mode == "single":
                 raise _Refused("a call outside of any session has nowhere to log it")
             if policy not in POLICIES:
-                raise _Refused(f"there is no policy {policy!r}")  # APP-9
+                raise _Refused(f"there is no policy {policy!r}", by_rule=True)  # APP-9
             return replace(layers, policy=policy)
         case AddGuard(guard=key):
             guards = _with(layers, layers.guards, key, layers.scenario.guard(key))
@@ -248,7 +264,9 @@ def layers_of(scenario: Scenario) -> Layers:
         registry = chapter.open_scope(registry, scope.name, scope.parent)
     layers = Layers(scenario, registry)
     for change in first_changes(scenario):
-        layers, refused = _changed.__wrapped__(layers, change)
-        if refused is not None:
-            raise ScenarioError(f"{scenario.id}: {type(change).__name__} {change}: refused, as {refused}")
+        layers, refusal = layers.changed(change)
+        if refusal is not None:
+            raise ScenarioError(
+                f"{scenario.id}: {type(change).__name__} {change}: refused, as {refusal.reason}"
+            )
     return layers

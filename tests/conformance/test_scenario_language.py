@@ -103,7 +103,7 @@ def test_a_definition_that_comes_later_is_not_there_at_the_start() -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_change_that_is_wrongly_accepted_is_seen(backend: str) -> None:
-    """Seen to fail: a runtime that lets a name stand twice in a layer (REG-2)."""
+    """Seen to fail: a runtime that accepts a restriction of a scope that there is not."""
     one = Scenario.model_validate(scenario(schedule=[{"open": {}}, {"restrict": {"scope": "agent"}}]))
     assert conform(one, Builtin(), backend).ok
 
@@ -116,6 +116,38 @@ def test_a_change_that_is_wrongly_accepted_is_seen(backend: str) -> None:
     problems = conform(one, Lenient(), backend).problems
     assert "registry.changed with restricted agent" in problems[0].text
     assert "restricted agent, refused" in problems[0].text
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"register": {"tool": "nowhere"}}, ("registered", "nowhere")),
+        ({"add_guard": {"guard": "nowhere"}}, ("guarded", "nowhere")),
+        ({"drop_guard": {"guard": "nowhere"}}, ("unguarded", "nowhere")),
+        ({"add_hook": {"hook": "nowhere"}}, ("hooked", "nowhere")),
+        ({"drop_hook": {"hook": "nowhere"}}, ("unhooked", "nowhere")),
+        ({"set_mode": {"scope": "agent", "mode": None}}, ("mode", "agent")),
+        ({"set_policy": {"policy": "sometimes"}}, ("policy", "sometimes")),
+    ],
+)
+def test_a_change_of_what_there_is_not_is_refused(
+    change: dict[str, Any], told: tuple[str, str], backend: str
+) -> None:
+    """In the schedule and in the script of a body: the scenario goes on, and what is refused is told."""
+    body = [change, {"return": {"value": 1}}]
+    more = {"scopes": [{"name": "agent"}], "schedule": [change, {"open": {}}]}
+    one = Scenario.model_validate(scenario(tools=[{"name": "act", "body": body}], **more))
+    found = conform(one, Builtin(), backend)
+    assert found.problems == ()
+    changes = [
+        (event["op"], event["name"])
+        for window in found.windows
+        for event in (*window.echoes, *window.events)
+        if event["event"] == "registry.changed" and "refused" in event
+    ]
+    assert changes == [told, told]
+    assert expected(one)[0].events == (("registry.changed", None, (*told, True)),)
 
 
 @pytest.mark.clause("TMO-4")

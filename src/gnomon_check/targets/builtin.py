@@ -169,7 +169,7 @@ class BuiltinControls:
             case Lift(restriction=number):
                 self._dispose(f"restriction:{number}")
             case SetMode(scope=scope, mode=None):
-                self._disposers.pop(f"mode:{scope}", _refuse_mode)()
+                self._disposers.pop(f"mode:{scope}")()
             case SetMode(scope=scope, mode=mode):
                 if scope not in self._layers:
                     raise RegistrationError(f"there is no scope {scope!r}")
@@ -208,10 +208,6 @@ def _answered(result: Any) -> Answered:
         tuple(_text(one) for one in result.contexts),
         bool(result.ok and result.concludes_turn),
     )
-
-
-def _refuse_mode() -> None:
-    raise RegistrationError("the scope declares no mode")
 
 
 def _ids_repeat(harness: Harness) -> bool:
