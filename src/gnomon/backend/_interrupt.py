@@ -29,30 +29,28 @@ async def interruptible(body: Callable[[], Awaitable[T]], signal: Signal) -> T:
     """Run a body, and interrupt it once when `signal` aborts (PY-2).
 
     Raises `Interrupted` where the body ended because of that. On asyncio its task is cancelled, once,
-    so that an awaited clean-up still runs to its end; on trio its scope is, which stays cancelled.
+    so that an awaited clean-up still runs to its end; on trio its scope is, which stays cancelled. The
+    task is the body's own and waits for nothing more: a cancellation that it did not notice hits nobody.
     """
     task = asyncio_task()
     if task is None:
         with anyio.CancelScope(shield=True) as scope, signal.on_abort(lambda reason: scope.cancel()):
             return await body()
         raise Interrupted
-    interruptions = 0
+    interrupted = False
 
     def interrupt(reason: object) -> None:
-        nonlocal interruptions
-        interruptions += 1
+        nonlocal interrupted
+        interrupted = True
         task.cancel()
 
     with signal.on_abort(interrupt):
         try:
             return await body()
         except BaseException as error:
-            if not _is_cancellation(error) or not (interruptions or task.cancelling()):
+            if not _is_cancellation(error) or not (interrupted or task.cancelling()):
                 raise  # its own error, or a cancellation that nobody asked for (PY-4)
             raise Interrupted from None
-        finally:
-            if interruptions:
-                await _absorb(task)
 
 
 def _is_cancellation(error: BaseException) -> bool:
@@ -60,13 +58,3 @@ def _is_cancellation(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_cancellation, error.exceptions))
     return isinstance(error, asyncio.CancelledError)
-
-
-async def _absorb(task: asyncio.Task[object]) -> None:
-    """Take back the cancellation of a body that ended before it noticed: it must not hit what follows."""
-    task.uncancel()
-    try:
-        await asyncio.sleep(0)
-    except asyncio.CancelledError:
-        if task.cancelling():
-            raise
