@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnomon.approval import ApprovalPolicy, Approvals, Approver
-from gnomon.backend import Crew, keep_ctrl_c_out, supervise
+from gnomon.backend import Crew, keep_ctrl_c_out, note_other, supervise
 from gnomon.content import Content
 from gnomon.contexts import refuse_synchronous
 from gnomon.errors import Code, ConfigError, ToolError
@@ -100,7 +100,7 @@ class Runtime(LayerOwner):
         keep_ctrl_c_out(Runtime.execute)  # PY-3
         refuse_synchronous()
         own = AbortController()
-        with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
+        with fuse(own.signal, signal) as fused:
             log = None if session is None else ApprovalRecords(session)
             caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
             run = _SingleRun(self._pipeline, self._pipeline.receive(call, caller))
@@ -147,7 +147,7 @@ class Runtime(LayerOwner):
         journal.open(calls)
         log = None if session is None else ApprovalRecords(store)
         own = AbortController()
-        with fuse(own.signal, signal) if signal is not None else fuse(own.signal) as fused:
+        with fuse(own.signal, signal) as fused:
             caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
             received = [self._pipeline.receive(call, caller) for call in calls]
             traced = self._traced(received, bound, parent, turn=journal.turn, step=journal.step)
@@ -215,7 +215,7 @@ def _let_out(failure: BaseException | None, interruption: BaseException | None) 
     if leaving:
         first, *others = leaving
         for other in others:
-            first.add_note(f"this was also left by {type(other).__name__}: {other}")  # PY-6
+            note_other(first, other)  # PY-6
         raise first  # PY-3
 
 

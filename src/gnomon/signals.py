@@ -151,15 +151,15 @@ class AbortController:
         self.signal._abort(reason)  # PY-11
 
 
-def fuse(*signals: AbortSignal) -> AbstractContextManager[AbortSignal]:
-    """A signal that aborts when any of `signals` does, with its reason, inside the `with` block.
+def fuse(first: AbortSignal, *others: AbortSignal | None) -> AbstractContextManager[AbortSignal]:
+    """A signal that aborts when any of them does, with its reason, inside the `with` block.
 
-    Where all are one object, that object is answered and nothing is created. On leaving the
+    Where there is only one, that object is answered and nothing is created. On leaving the
     block, and at the first abort, the callbacks on the others are taken away again (DSP-2).
     """
-    distinct = {id(one): one for one in signals}
+    distinct = {id(one): one for one in (first, *others) if one is not None}
     if len(distinct) == 1:
-        return nullcontext(signals[0])
+        return nullcontext(first)
     return _fused(list(distinct.values()))
 
 

@@ -231,7 +231,7 @@ async def _supervise(
         if saved is None:
             on_cancel(interruption)
         elif isinstance(interruption, KeyboardInterrupt):  # it leaves before any other (PY-3)
-            interruption.add_note(f"this was also left by {type(saved).__name__}: {saved}")  # PY-6
+            note_other(interruption, saved)  # PY-6
         else:
             return
         saved = interruption
@@ -252,6 +252,11 @@ async def _supervise(
             keep(interruption)
     await running.answer()  # answers at once, and raises where the lane did
     return saved
+
+
+def note_other(leaves: BaseException, other: BaseException) -> None:
+    """Say in what leaves a batch that something else would have left it too (PY-6)."""
+    leaves.add_note(f"this was also left by {type(other).__name__}: {other}")
 
 
 def _spawn_on_asyncio(running: Running[Any]) -> None:
