@@ -40,6 +40,7 @@ from gnomon_spec.vocabulary import (
     Event,
     EventName,
     Execution,
+    Setup,
     Stage,
 )
 
@@ -70,6 +71,10 @@ class Journeys:
             return self.facts[pos]
         call, _, _ = world.nested[pos - len(self.facts)]
         return CallFacts(pos, call.name, parse_arguments(call.arguments), call.token)
+
+    def setup(self, world: World, pos: int) -> Setup:
+        """What a call meets in the layers now."""
+        return self.fact(world, pos).setup(world.layers)
 
     def callable(self, world: World, pos: int) -> ScenarioTool | None:
         """The definition that a call would run now, or nothing."""
@@ -161,7 +166,7 @@ class Journeys:
         if taken.state.stage is Stage.APPROVAL and execution.stage is not Stage.APPROVAL:
             following = self.asked(following, pos)
         keys, following = self.seen(following, pos, taken.events)
-        return Move((*before, *keys), following)
+        return Move((*before, *keys), spread(following))
 
     def asked(self, world: World, pos: int) -> World:
         """The world in which the approval of a call is asked: who answers is fixed (PRE-1, APP-8)."""
@@ -174,19 +179,20 @@ class Journeys:
     def _looked(self, world: World, pos: int) -> World:
         """The world after a call has looked at the layers, as far as its next step does so."""
         execution = world.call(pos)
-        facts = self.fact(world, pos)
-        now = facts.setup(world.layers)
         match execution.stage:
             case Stage.PRE | Stage.APPROVAL:
+                now = self.setup(world, pos)
                 setup = replace(execution.setup, never=now.never)  # APP-9
                 return world.with_call(pos, replace(execution, setup=setup, guards=now.guards))
             case Stage.PREPARED:
+                facts, now = self.fact(world, pos), self.setup(world, pos)
                 setup = replace(execution.setup, wrappers=now.wrappers, timeout=now.timeout)
                 row = world.layers.row("execute", facts.name, pos)
                 timeout = world.layers.timeout(facts.name)  # TMO-1: it is read at dispatch
                 world = world.with_row(pos, "timeout", () if timeout is None else (str(timeout),))
                 return world.with_call(pos, replace(execution, setup=setup)).with_row(pos, "execute", row)
             case Stage.SETTLED | Stage.PROJECT:
+                facts, now = self.fact(world, pos), self.setup(world, pos)
                 setup = replace(execution.setup, post=now.post)
                 row = world.layers.row("post_execute", facts.name, pos)
                 changed = world.with_call(pos, replace(execution, setup=setup))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gnomon_check import decisions
 from gnomon_check.hostile import realised
-from gnomon_check.journeys import Move, aborted, spread
+from gnomon_check.journeys import Move, aborted
 from gnomon_check.policies import Policies
 from gnomon_check.refinement import Key, key_of_spec
 from gnomon_check.script_steps import Execute
@@ -93,13 +93,11 @@ class Moves(Policies):
             yield Move((), aborted(replace(world, landing=False)), Abort())
         for pos, moment in world.deadlines:
             if moment <= world.now and signals.refuse_deadline(world.call(pos)) is None:
-                passed_by = self.journey(world, pos, journey.DeadlinePasses())
-                yield replace(passed_by, world=spread(passed_by.world))
+                yield self.journey(world, pos, journey.DeadlinePasses())
         for pos, _ in world.asking:
             yield from (self._handed_on(move, pos) for move in self.answerers(world, pos))
         for slot in range(len(self.facts), len(world.calls)):
-            if slot not in world.answered:
-                yield from self._alone(world, slot)
+            yield from self._alone(world, slot)
         if self.scenario.mode == "single":
             yield from () if world.due else self._alone(world, 0)
             return
@@ -126,17 +124,12 @@ class Moves(Policies):
             case Stage.APPROVAL | Stage.PRE:
                 yield from (self._handed_on(one, pos) for one in self._asked(world, pos))
             case Stage.PREPARED | Stage.EXECUTE | Stage.BODY:
-                yield from (self._struck(one, pos) for one in self._dispatch(world, pos))
+                yield from (self._handed_back(one, pos) for one in self._dispatch(world, pos))
             case Stage.DONE | Stage.LOST:
                 if all(asked != pos for asked, _ in world.asking):
                     yield self._answered(world, pos, execution)
             case _:
                 yield from self._finish(world, pos)
-
-    def _struck(self, move: Move, pos: int) -> Move:
-        """What is meant for the whole process also aborts the signal of a single call (PY-4)."""
-        lost = pos == 0 and move.world.call(pos).stage is Stage.LOST
-        return replace(move, world=aborted(move.world)) if lost else move
 
     def _answered(self, world: World, pos: int, execution: Execution) -> Move:
         over = replace(world, answered=world.answered | {pos})
@@ -146,10 +139,8 @@ class Moves(Policies):
             return Move((("batch.failed", None, ()),), over)
         if world.cancelled:
             return Move((("batch.closed", None, ("cancelled", False)),), over)  # PY-3
-        outcome = execution.outcome
-        _, _, (ok, code, nonce) = key_of_spec(Event(EventName.RESULT_LOGGED, 0, outcome=outcome))
-        returned: Key = ("result.returned", 0, (ok, code, nonce, outcome.contexts))
-        return Move((returned, ("batch.closed", None, ("returned", outcome.concludes))), over)
+        closed: Key = ("batch.closed", None, ("returned", execution.outcome.concludes))
+        return Move((_returned(pos, execution.outcome), closed), over)
 
     def _made(self, world: World, pos: int, call: Execute) -> Move:
         """Let a body make another call (PTC-8): it is its own tree, but for what it is given."""
@@ -168,24 +159,19 @@ class Moves(Policies):
         _, parent, _ = world.nested[pos - len(self.facts)]
         place: Place = (parent, "body", 0)
         if execution.stage is Stage.LOST or execution.outcome is None:
-            struck = self._body_ends(world, parent, dispatch.Struck(), How.RAISED)  # PY-4
-            return (
-                self._handed_back(struck, parent) if self.of_batch(parent) else self._struck(struck, parent)
-            )
+            return self._handed_back(self._body_ends(world, parent, dispatch.Struck(), How.RAISED), parent)
         frame = world.frame(place)
         assert frame is not None
-        outcome = execution.outcome
-        _, _, (ok, code, nonce) = key_of_spec(Event(EventName.RESULT_LOGGED, pos, outcome=outcome))
-        returned: Key = ("result.returned", pos, (ok, code, nonce, outcome.contexts))
-        return Move((returned,), world.with_frame(place, passed(frame)))
+        return Move((_returned(pos, execution.outcome),), world.with_frame(place, passed(frame)))
 
     # -- the lane -------------------------------------------------------------------------------
 
     def _lane(self, world: World, batch: Batch) -> Iterator[Move]:
+        asked = any(frames is not None for _, frames in world.asking)
         for action in lane_moves(batch, live=self.scenario.changes):
+            if asked and isinstance(action, Close | Raise):
+                continue  # PY-13: the batch does not return before an approver has ended
             match action:
-                case Close() | Raise() if any(frames is not None for _, frames in world.asking):
-                    pass  # PY-13: the batch does not return before an approver has ended
                 case Start(pos):
                     yield self._start(world, pos)
                 case BeginCommit(pos):
@@ -230,7 +216,7 @@ class Moves(Policies):
     def _created(self, world: World, pos: int) -> Move:
         """Create the execution of a call; it takes from the layers what belongs to it for good (CRE-3)."""
         facts = self.fact(world, pos)
-        created = admission.create(facts.setup(world.layers), self._signal_of_caller(world, pos))
+        created = admission.create(self.setup(world, pos), self._signal_of_caller(world, pos))
         visible = world.layers.visible(facts.name)
         following = world.with_call(pos, created.state)
         following = following.with_row(pos, "created", () if visible is None else (visible[0],))
@@ -315,14 +301,15 @@ class Moves(Policies):
                     yield from self.listener(world, pos)
 
     def _handed_back(self, move: Move, pos: int) -> Move:
-        """A call whose dispatch has ended is settled for the lane in the same breath."""
+        """A call whose dispatch has ended is settled in the same breath, for the lane if it has one."""
         execution = move.world.call(pos)
         if execution.stage not in (Stage.SETTLED, Stage.SETTLED_FINAL, Stage.LOST):
             return move
-        # What is seen of the body was seen when it ended.
-        settled = self._take(move.world, DispatchSettles(pos, _settled(execution)))
-        following = settled.world
-        if execution.stage is Stage.LOST:
+        following = move.world
+        if self.of_batch(pos):
+            # What is seen of the body was seen when it ended.
+            following = self._take(following, DispatchSettles(pos, _settled(execution))).world
+        if execution.stage is Stage.LOST and pos < len(self.facts):
             # What is meant for the whole process also aborts the batch, so that its bodies end (PY-4).
             following = aborted(following)
         return replace(move, world=following)
@@ -395,6 +382,12 @@ class Moves(Policies):
     def _body_ends(self, world: World, pos: int, end: dispatch.BodyEnd, how: How) -> Move:
         ended = self.journey(world, pos, journey.BodyEnds(end, how))
         return replace(ended, world=ended.world.with_frame((pos, "body", 0), None))
+
+
+def _returned(pos: int, outcome: Outcome) -> Key:
+    """What is seen of a result that goes to whoever made the call, and into no log."""
+    _, _, (ok, code, nonce) = key_of_spec(Event(EventName.RESULT_LOGGED, pos, outcome=outcome))
+    return ("result.returned", pos, (ok, code, nonce, outcome.contexts))
 
 
 def _settled(execution: Execution) -> ResultAnswer:
