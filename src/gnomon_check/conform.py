@@ -149,7 +149,7 @@ def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Prob
     listeners = listeners_of(oracle)
     for event in history_of(oracle, windows):
         one = as_spec(event, listeners)
-        if one is None or (event.get("ended") == "cancelled" and oracle.scenario.mode == "single"):
+        if one is None or _answers_nobody(oracle.scenario, event):
             continue
         for broken in properties.broken_by(ledger, one, judges):
             yield Problem(
@@ -157,18 +157,22 @@ def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Prob
             )
             return
         ledger = properties.enter(ledger, one)
-    if any(isinstance(window.step, CrashStep) for window in windows):
-        return  # what ends a batch is missing, and REP-1 says what comes in its place
-    if oracle.scenario.mode == "single" and _was_cancelled(windows):
-        return  # it answers nobody, so that nothing can be asked of its result (PY-3)
+    if any(_cut_short(oracle.scenario, window) for window in windows):
+        return
     broken_end = properties.settled(ledger)
     if broken_end is not None:
         text = f"{broken_end.prop}: {explain.explain_broken(broken_end, label)}"
         yield Problem("property", broken_end.clause, text)
 
 
-def _was_cancelled(windows: tuple[Window, ...]) -> bool:
-    return any(event.get("ended") == "cancelled" for window in windows for event in window.events)
+def _cut_short(scenario: Scenario, window: Window) -> bool:
+    """Whether what would end the batch never comes; REP-1 says what stands in its place after a crash."""
+    return isinstance(window.step, CrashStep) or any(_answers_nobody(scenario, one) for one in window.events)
+
+
+def _answers_nobody(scenario: Scenario, event: Event) -> bool:
+    """Whether a single call was cancelled: nothing can be asked of its result, for there is none (PY-3)."""
+    return scenario.mode == "single" and event.get("ended") == "cancelled"
 
 
 def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Problem]:

@@ -40,9 +40,7 @@ def expected(scenario: Scenario) -> list[Expected]:
             (key,) = allowed
             oracle.see(key)
             events.append(key)
-        oracle.rest()
-        quiet = oracle.quiet_worlds()
-        seen = {(oracle.blocked(one), oracle.idle(one)) for one in quiet}
+        seen = {(oracle.blocked(one), oracle.idle(one)) for one in oracle.rest()}
         if len(seen) != 1:
             raise NotDetermined(f"{scenario.id}: more than one way to be quiet")
         ((blocked, idle),) = seen

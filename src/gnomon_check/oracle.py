@@ -156,9 +156,14 @@ class Oracle:
         self.worlds = fitting
         return True
 
-    def rest(self) -> None:
-        """Follow a quiet of which nothing is known: whatever may happen unseen, has happened."""
-        self.worlds = self.quiet_worlds() or self.worlds
+    def rest(self) -> frozenset[World]:
+        """Follow a quiet of which nothing is known: whatever may happen unseen, has happened.
+
+        Answers the states that are quiet; where there is none, nothing is changed.
+        """
+        quiet = self.quiet_worlds()
+        self.worlds = quiet or self.worlds
+        return quiet
 
     def quiet_worlds(self) -> frozenset[World]:
         """The states that may have been reached, and in which nothing can happen without the harness."""
