@@ -210,6 +210,15 @@ def subject_of(change: Change) -> str:
             return policy
 
 
+def asks_for_change(model: object) -> bool:
+    """Whether a model, or one in its fields, wherever, is a step that changes something."""
+    if isinstance(model, ChangeStep):
+        return True
+    if isinstance(model, BaseModel):
+        return any(asks_for_change(getattr(model, field)) for field in type(model).model_fields)
+    return isinstance(model, list | tuple) and any(map(asks_for_change, model))
+
+
 CHANGES = tuple(
     next(iter(kind.model_fields.values())).alias or next(iter(kind.model_fields))
     for kind in get_args(ChangeStep)

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from gnomon_check.changes import CHANGES, Name, Strict, TaggedChangeStep, single_key
+from gnomon_check.changes import Name, Strict, TaggedChangeStep, asks_for_change, single_key
 from gnomon_check.hostile import kinds_in
 from gnomon_check.script_steps import AnswererStep, BodyStep, ExecuteStep, HookStep, Raise, SyncStep
 
@@ -454,9 +454,8 @@ class Scenario(Strict):
 
     @cached_property
     def changes(self) -> bool:
-        """Whether anything of it can change while it runs."""
-        text = self.model_dump_json(by_alias=True)
-        return any(f'{{"{word}":{{' in text for word in CHANGES)
+        """Whether anything of it can change while it runs: a script or the schedule has a step for it."""
+        return asks_for_change(self)
 
 
 def load(text: str | bytes, where: str) -> Scenario:

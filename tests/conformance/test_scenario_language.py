@@ -46,6 +46,13 @@ def test_every_step_and_field_is_on_the_page() -> None:
     assert set(Scenario.model_fields) - told == set()
 
 
+def test_a_value_that_looks_like_a_change_is_none() -> None:
+    body = [{"return": {"value": {"register": {"tool": "act"}}}}]
+    assert not Scenario.model_validate(scenario(tools=[{"name": "act", "body": body}])).changes
+    body = [{"register": {"tool": "act"}}, *body]
+    assert Scenario.model_validate(scenario(tools=[{"name": "act", "body": body}])).changes
+
+
 TWICE = [{"name": "act"}, {"name": "act"}]
 
 
