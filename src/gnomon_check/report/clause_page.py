@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from gnomon_check.clauses import Check, Evidence, evidence
-from gnomon_spec.register import Chapter, Status, chapters
+from gnomon_check.report.chapters import counted, of_chapter
+from gnomon_spec.register import Status, chapters
 
 _FOLDERS = {"gnomon_spec": "../../spec/", "gnomon": "../../src/", "gnomon_check": "../../src/"}
 
@@ -30,7 +31,9 @@ COLUMNS = (
 def clause_page(command: str) -> str:
     """The text of the page; `command` is how it is made."""
     found = evidence()
-    return "\n".join([*_head(command), *_summary(found), *_apart(found), *_chapters(found)]) + "\n"
+    table = counted(found, COLUMNS, counts)
+    head = _HEAD.format(command=command)
+    return "\n".join([head, *table, _LEGEND, *_apart(found), *_chapters(found)]) + "\n"
 
 
 def counts(rows: Iterable[Evidence]) -> dict[str, int]:
@@ -70,32 +73,6 @@ it; a clause of Python alone has its code in the runtime, which marks nothing. *
 """
 
 
-def _head(command: str) -> Iterator[str]:
-    yield _HEAD.format(command=command)
-
-
-def _of(chapter: Chapter, found: dict[str, Evidence]) -> list[Evidence]:
-    return [found[one.id] for one in chapter.clauses]
-
-
-def _summary(found: dict[str, Evidence]) -> Iterator[str]:
-    yield "| chapter | about | " + " | ".join(COLUMNS) + " |"
-    yield "|---|---|" + "---:|" * len(COLUMNS)
-    for chapter in chapters():
-        row = counts(_of(chapter, found))
-        yield f"| [{chapter.id}](#{_anchor(chapter)}) | {chapter.title} | {_cells(row)} |"
-    yield f"| **all** | | {_cells(counts(found.values()))} |"
-    yield _LEGEND
-
-
-def _cells(row: dict[str, int]) -> str:
-    return " | ".join(str(row[column]) for column in COLUMNS)
-
-
-def _anchor(chapter: Chapter) -> str:
-    return f"{chapter.id} {chapter.title}".lower().replace(",", "").replace(" ", "-")
-
-
 def _apart(found: dict[str, Evidence]) -> Iterator[str]:
     """What is planned, and what cannot be seen, each with its reason."""
     rows = [one.clause for one in found.values()]
@@ -120,7 +97,7 @@ def _chapters(found: dict[str, Evidence]) -> Iterator[str]:
     for chapter in chapters():
         yield f"## {chapter.id} {chapter.title}"
         yield ""
-        for one in _of(chapter, found):
+        for one in of_chapter(chapter, found):
             yield from _clause(one)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gnomon_check.clauses import Check, Evidence, evidence
-from gnomon_spec.register import Chapter, Status, chapters
+from gnomon_check.report.chapters import counted, of_chapter
+from gnomon_spec.register import Status, chapters
 
 KINDS = {
     "runtime": ("tests/runtime/", "tests/lockstep/"),
@@ -24,9 +25,9 @@ _SHORT = 80
 def tests_page(command: str) -> str:
     """The text of the page; `command` is how it is made."""
     found = evidence()
-    return (
-        "\n".join([_HEAD.format(command=command), *_summary(found), *_without(found), *_tables(found)]) + "\n"
-    )
+    table = counted(found, COLUMNS, counts)
+    head = _HEAD.format(command=command)
+    return "\n".join([head, *table, "", *_without(found), *_tables(found)]) + "\n"
 
 
 def of_kind(one: Evidence, kind: str) -> tuple[Check, ...]:
@@ -59,28 +60,6 @@ of the specification. The rules in full, with their code, stand on the [page of 
 """
 
 
-def _of(chapter: Chapter, found: dict[str, Evidence]) -> list[Evidence]:
-    return [found[one.id] for one in chapter.clauses]
-
-
-def _summary(found: dict[str, Evidence]) -> Iterator[str]:
-    yield "| chapter | about | " + " | ".join(COLUMNS) + " |"
-    yield "|---|---|" + "---:|" * len(COLUMNS)
-    for chapter in chapters():
-        row = counts(_of(chapter, found))
-        yield f"| [{chapter.id}](#{_anchor(chapter)}) | {chapter.title} | {_numbers(row)} |"
-    yield f"| **all** | | {_numbers(counts(found.values()))} |"
-    yield ""
-
-
-def _numbers(row: dict[str, int]) -> str:
-    return " | ".join(str(row[column]) for column in COLUMNS)
-
-
-def _anchor(chapter: Chapter) -> str:
-    return f"{chapter.id} {chapter.title}".lower().replace(",", "").replace(" ", "-")
-
-
 def _without(found: dict[str, Evidence]) -> Iterator[str]:
     """The clauses that no test is marked with, grouped by the reason that the register gives."""
     yield "## Without a test"
@@ -106,7 +85,7 @@ def _tables(found: dict[str, Evidence]) -> Iterator[str]:
         yield ""
         yield "| clause | in short | tests | scenarios | vectors | properties |"
         yield "|---|---|---|---:|---:|---:|"
-        for one in _of(chapter, found):
+        for one in of_chapter(chapter, found):
             listed = "<br>".join(_link(test) for test in one.tests) or "none"
             beside = f"{len(one.scenarios)} | {len(one.vectors)} | {len(one.properties)}"
             yield f"| {_rule(one.clause.id)} | {_short(one.clause.text)} | {listed} | {beside} |"
