@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
@@ -96,90 +97,115 @@ def _freeze_again(value: Any) -> Any:
     return snapshot(value, Limits(depth=2**31, nodes=2**31))
 
 
-_SCALARS = (str, int, bool, type(None))
-_LISTS = (list, FrozenList)
-_DICTS = (dict, FrozenDict)
-
-
 def snapshot(value: object, limits: Limits | None = None) -> JSON:
     """Make a detached, deeply frozen copy of a JSON value, reading each slot of it once (VAL-2).
 
     Types are compared exactly: a subclass that stands in for one of JSON's types is refused (VAL-1).
     Raises `NotJson`, with the path to the first offending part.
     """
-    return _Snapshot(limits or Limits()).of(value)
+    return _Snapshot(limits or _USUAL).of(value)
 
 
-_put: Any = dict.__setitem__  # the one way into a frozen dict
-
-
-def _empty(kind: Any) -> Any:
-    """An empty frozen container, to be filled."""
-    return kind.__base__.__new__(kind)
+_USUAL = Limits()
 
 
 class _Snapshot:
-    """The work list of one snapshot: the containers that are being copied, outermost first."""
+    """The work list of one snapshot: the containers that are being copied, outermost first.
 
-    __slots__ = ("_limits", "_nodes", "_open", "_path")
+    A container is looked at once, and copied as it is; then each slot of the copy that holds no leaf is given
+    a copy of its own.
+    """
+
+    __slots__ = ("_key", "_left", "_limits", "_open", "_path", "_sources")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._nodes = 0
-        self._open: list[tuple[int, Iterator[tuple[str | int, object]], Any]] = []
+        self._left = limits.nodes
+        """How many more nodes there may be."""
+        self._open: list[tuple[Iterator[tuple[Any, Any]], Any, int]] = []
+        """Of each container: what is left of its slots, how one is set, and who its source is."""
+        self._sources: set[int] = set()
         self._path: list[str | int] = []
+        """The keys that lead to the innermost open container."""
+        self._key: Any = None
+        """The key of the slot that is looked at, once there is an open container."""
 
     def of(self, value: object) -> JSON:
         root: JSON = self._copy(value)
         while self._open:
-            _, slots, target = self._open[-1]
+            depth = len(self._open)
+            slots, put, source = self._open[-1]
             for key, inner in slots:
-                self._path.append(key)
-                copied = self._copy(inner)
-                if type(target) is FrozenDict:
-                    _put(target, key, copied)
-                else:
-                    list.append(target, copied)
-                if self._open[-1][1] is not slots:
-                    break  # a container was opened: fill it first, its path stays
-                self._path.pop()
+                kind = type(inner)
+                # Types are told apart by identity: one may claim to be equal to any other.
+                leaf = kind is str or kind is int or kind is bool or inner is None
+                if (leaf or (kind is float and math.isfinite(inner))) and self._left > 0:
+                    self._left -= 1
+                    continue
+                self._key = key
+                put(key, self._copy(inner))
+                if len(self._open) > depth:
+                    break  # a container was opened: fill it first
             else:
                 self._open.pop()
+                self._sources.remove(source)
                 if self._path:
                     self._path.pop()
         return root
 
     def _copy(self, value: Any) -> Any:
-        self._nodes += 1
-        if self._nodes > self._limits.nodes:
+        if self._left <= 0:
             self._refuse(f"the value has more than {self._limits.nodes} parts")
+        self._left -= 1
         kind = type(value)
-        if kind in _SCALARS:
+        made: Any
+        inside: Collection[Any]
+        if kind is dict or kind is FrozenDict:
+            made = dict.__new__(FrozenDict)
+            dict.update(made, value)
+            for key in made:
+                if type(key) is not str:
+                    self._refuse(f"a key is {_name(key)}, not a string")
+            inside = made.values()
+        elif kind is list or kind is FrozenList:
+            inside = made = list.__new__(FrozenList)
+            list.extend(made, value)
+        elif kind is str or kind is int or kind is bool or value is None:
             return value
-        if kind is float:
+        elif kind is float:
             if not math.isfinite(value):
                 self._refuse(f"{value} is not a JSON number")
             return value
-        if kind in _DICTS:
-            slots: list[tuple[Any, object]] = list(value.items())
-            for key, _ in slots:
-                if type(key) is not str:
-                    self._refuse(f"a key is {_name(key)}, not a string")
-            return self._enter(value, slots, _empty(FrozenDict))
-        if kind in _LISTS:
-            return self._enter(value, list(enumerate(list(value))), _empty(FrozenList))
-        self._refuse(f"{_name(value)} is not a JSON value")
-
-    def _enter(self, source: object, slots: list[tuple[Any, object]], target: Any) -> Any:
-        if any(identity == id(source) for identity, _, _ in self._open):
+        else:
+            self._refuse(f"{_name(value)} is not a JSON value")
+        source = id(value)
+        if source in self._sources:
             self._refuse("the value contains itself")
         if len(self._open) >= self._limits.depth:
             self._refuse(f"the value is nested more than {self._limits.depth} deep")
-        self._open.append((id(source), iter(slots), target))
-        return target
+        if len(inside) > self._left:
+            self._go_into(made, source)
+            return made
+        for inner in inside:
+            kind = type(inner)
+            leaf = kind is str or kind is int or kind is bool or inner is None
+            if not (leaf or (kind is float and math.isfinite(inner))):
+                self._go_into(made, source)
+                return made
+        self._left -= len(inside)
+        return made
+
+    def _go_into(self, made: Any, source: int) -> None:
+        if self._open:
+            self._path.append(self._key)
+        if type(made) is FrozenDict:
+            self._open.append((iter(made.items()), partial(dict.__setitem__, made), source))
+        else:
+            self._open.append((enumerate(made), partial(list.__setitem__, made), source))
+        self._sources.add(source)
 
     def _refuse(self, reason: str) -> NoReturn:
-        raise NotJson(tuple(self._path), reason)
+        raise NotJson((*self._path, self._key) if self._open else (), reason)
 
 
 def _name(value: object) -> str:
@@ -195,10 +221,10 @@ def thaw(value: object) -> JSON:
         one = holder[key]
         if isinstance(one, dict):
             holder[key] = copied = dict(one)
-            left.extend((copied, inner) for inner in copied)
+            left.extend((copied, name) for name, inner in copied.items() if isinstance(inner, dict | list))
         elif isinstance(one, list):
             holder[key] = items = list(one)
-            left.extend((items, index) for index in range(len(items)))
+            left.extend((items, index) for index, inner in enumerate(items) if isinstance(inner, dict | list))
     thawed: JSON = root[0]
     return thawed
 

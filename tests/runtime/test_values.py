@@ -48,6 +48,20 @@ class Text(str):
     __slots__ = ()
 
 
+class Alike(type):
+    """The type of types that claim to be equal to any other."""
+
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+    def __hash__(cls) -> int:
+        return hash(str)
+
+
+class Pretender(metaclass=Alike):
+    pass
+
+
 CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
@@ -64,6 +78,8 @@ CYCLE.append(CYCLE)
         ({"when": datetime.date(2026, 1, 1)}, "$.when: an object of type date is not a JSON value"),
         ([Colour.RED], "$[0]: an object of type Colour is not a JSON value"),
         (Text("x"), "$: an object of type Text is not a JSON value"),
+        ([1, [Pretender()]], "$[1][0]: an object of type Pretender is not a JSON value"),
+        ({"a": {Pretender(): 1}}, "$.a: a key is an object of type Pretender, not a string"),
         (OrderedDict(), "$: an object of type OrderedDict is not a JSON value"),
         ({1: 2}, "$: a key is an object of type int, not a string"),
         (CYCLE, "$[0]: the value contains itself"),
@@ -74,6 +90,27 @@ def test_what_is_no_json_value_is_refused_with_its_path(value: object, message: 
     with pytest.raises(NotJson) as caught:
         snapshot(value)
     assert str(caught.value) == message
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 9) | st.floats() | st.text(max_size=2)
+    | st.builds(object) | st.builds(Pretender) | st.builds(Text) | st.just(()) | st.just(CYCLE),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.text(max_size=2) | st.integers(0, 3), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@pytest.mark.clause("VAL-1", "VAL-2", "VAL-3", "VAL-8")
+@given(ANYTHING, st.integers(1, 5), st.integers(1, 12))
+def test_specification_and_runtime_refuse_the_same_part(value: object, depth: int, nodes: int) -> None:
+    told = specified.snapshot(value, specified.Limits(depth=depth, nodes=nodes))
+    if isinstance(told, specified.NotAValue):
+        with pytest.raises(NotJson) as caught:
+            snapshot(value, Limits(depth=depth, nodes=nodes))
+        assert caught.value.path == told.path
+    else:
+        assert specified.unchanged(told, snapshot(value, Limits(depth=depth, nodes=nodes)))
 
 
 @pytest.mark.clause("VAL-2", "VAL-7")
