@@ -32,9 +32,11 @@ def output_of(hint: Any, called: str) -> tuple[JSON, Callable[[Any], object], Ca
     except (pydantic.errors.PydanticUserError, pydantic.errors.PydanticSchemaGenerationError) as error:
         raise RegistrationError(f"no schema can be made of what {called} returns: {error}") from error
 
+    to_json = adapter.serializer.to_python
+
     def dump(value: Any) -> object:
         try:
-            return adapter.dump_python(value, mode="json", warnings="error")
+            return to_json(value, mode="json", warnings="error")
         except Exception as error:  # besides pydantic's own, whatever a property of the value raises
             raise InvalidOutput(str(error)) from error
 

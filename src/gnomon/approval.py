@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import anyio
 import anyio.to_thread
 
-from gnomon.backend import Crew
+from gnomon.backend import Crew, is_cancellation, new_event
 from gnomon.errors import Code, ConfigError, PolicyError
 from gnomon.execution import Call
 from gnomon.registry import Entry, Registry
@@ -197,11 +197,11 @@ class _Asking:
         self._answerers = answerers
         self._answer: ApprovalOutcome | None = None
         self._struck: BaseException | None = None
-        self._over = anyio.Event()
+        self._over = new_event()
         self._scope = anyio.CancelScope()
 
     async def outcome(self, crew: Crew) -> ApprovalOutcome:
-        crew.start(lambda: self._ask(crew))
+        crew.start(lambda: self._ask(crew), context=self._call.context)  # PY-7
         with self._call.caller.signal.on_abort(lambda reason: self._withdraw()):
             await self._over.wait()
         if self._struck is not None:
@@ -221,14 +221,14 @@ class _Asking:
             try:
                 listeners = [self._listener(one.function) for one in self._answerers]
                 watches = self._call.watches("approval", self._answerers)
-                answer = await self._call.step(run_waterfall(listeners, _unavailable, _proper, watches))
+                answer = await run_waterfall(listeners, _unavailable, _proper, watches)
             except KeyboardInterrupt as error:
                 if self._over.is_set():
                     crew.report(error)  # the lane has gone on, and hears of it at the end of the batch
                 else:
                     self._struck = error
             except BaseException as error:
-                if self._scope.cancel_called and isinstance(error, anyio.get_cancelled_exc_class()):
+                if self._scope.cancel_called and is_cancellation(error):
                     raise
                 # An answerer that raises is not available, and grants nothing (APP-4).
         if not self._over.is_set():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator
-from contextvars import Context, ContextVar, copy_context
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -13,35 +13,6 @@ from gnomon.errors import ConfigError
 
 T = TypeVar("T")
 _MISSING = object()
-
-
-class InContext(Generic[T]):
-    """A coroutine that runs in a context of its own, whatever task awaits it."""
-
-    __slots__ = ("_context", "_coroutine")
-
-    def __init__(self, context: Context, coroutine: Coroutine[Any, Any, T]) -> None:
-        self._context = context
-        self._coroutine = coroutine
-
-    def __await__(self) -> Generator[Any, Any, T]:
-        run, coroutine = self._context.run, self._coroutine
-        step: Callable[..., Any] = coroutine.send
-        given: Any = None
-        while True:
-            try:
-                waits_for = run(step, given)
-            except StopIteration as end:
-                answer: T = end.value
-                return answer
-            try:
-                given = yield waits_for
-                step = coroutine.send
-            except GeneratorExit:
-                coroutine.close()
-                raise
-            except BaseException as error:
-                step, given = coroutine.throw, error
 
 
 async def in_thread(work: Callable[[], T]) -> T:

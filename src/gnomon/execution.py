@@ -7,9 +7,8 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from gnomon.backend import Running
+from gnomon.backend import InContext, Running
 from gnomon.content import Content
-from gnomon.contexts import InContext
 from gnomon.registry import Entry, Layer, RegisteredTool
 from gnomon.results import ABSENT, Result
 from gnomon.signals import AbortSignal
@@ -148,14 +147,16 @@ class Call:
         for stage in self.stages:
             await stage.settled()
 
-    def step(self, coroutine: Coroutine[Any, Any, T]) -> InContext[T]:
-        """A step of this call, in the call's own copy of the context variables (PY-7).
-
-        It is taken at the call's first step, so from the task that starts it.
-        """
+    @property
+    def context(self) -> Context:
+        """The call's own copy of the context variables, taken at its first step (PY-7)."""
         if self._context is None:
             self._context = copy_context()
-        return InContext(self._context, coroutine)  # PY-7
+        return self._context
+
+    def step(self, coroutine: Coroutine[Any, Any, T]) -> InContext[T]:
+        """A step of this call in its own context variables, where its task has others (PY-7)."""
+        return InContext(self.context, coroutine)  # PY-7
 
     def captures(self, registered: RegisteredTool) -> None:
         """Take from the visible definition what belongs to this call for good (CRE-3)."""

@@ -108,6 +108,30 @@ class Journal:
         await self._session.flush()
 
 
+class NoJournal:
+    """Writes nothing, where a batch has no session."""
+
+    turn = step = 0
+
+    def open(self, calls: Sequence[ToolCall]) -> None:
+        return None
+
+    def call(self, position: int, call: ToolCall) -> None:
+        return None
+
+    def result(self, position: int, call: ToolCall, result: Result) -> None:
+        return None
+
+    def context(self, position: int, call: ToolCall, context: Content) -> None:
+        return None
+
+    def close(self, reason: str) -> None:
+        return None
+
+    async def flush(self) -> None:
+        return None
+
+
 class TracedJournal:
     """Tells a trace of what a journal has written, once it is written."""
 

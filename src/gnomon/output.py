@@ -1,7 +1,11 @@
-"""What a body or a policy gives becomes a result: snapshot, check, render, in this order (OUT, DSP-10)."""
+"""What a body or a policy gives becomes a result: snapshot, check, render, in this order (OUT, DSP-10).
+
+And what the tool makes of a result's content: before post-execute (PST-1), and at the very end (FIN-2).
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -102,3 +106,33 @@ def with_content(result: Result, answer: object, what: str) -> Result:
     except NotJson as error:
         message = f"{what} answered what is not content: {error}"
         raise PolicyError(message, code=Code.INVALID_TOOL_OUTPUT, name="ToolOutputError") from error
+
+
+async def projected(call: Call, result: Result) -> Result:
+    """The result, with the content that the tool projects; raises where that fails (PST-1)."""
+    if call.project_content is None:
+        return result
+    if call.trace is not None:
+        call.trace.emit(EventName.CONTENT_PROJECTED)
+    answer: Any = call.project_content(call.view, result)
+    if inspect.isawaitable(answer):
+        answer = await answer
+    return with_content(result, answer, "projectContent")
+
+
+def finalized(call: Call, result: Result) -> Result:
+    """The result, with the content that the tool gives it at the very end (FIN-2)."""
+    if call.finalize_content is None:
+        return result
+    if call.trace is not None:
+        call.trace.emit(EventName.CONTENT_FINALIZED, nth=1)
+    answer: object = None
+    try:
+        with synchronous("finalizer"):
+            answer = call.finalize_content(call.view, result)
+        return with_content(result, answer, "finalizeContent")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        discard(answer)
+        return failure_of(error, Code.INVALID_TOOL_OUTPUT)

@@ -33,7 +33,7 @@ from gnomon.decisions import (
 )
 from gnomon.errors import Aborted, Code, PolicyError, warn
 from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
-from gnomon.output import Unfit, authored_failure, success_of, with_content
+from gnomon.output import Unfit, authored_failure, finalized, projected, success_of
 from gnomon.registry import Entry, RegisteredTool, Registry
 from gnomon.results import (
     ABSENT,
@@ -82,14 +82,18 @@ Prepared: TypeAlias = ToDispatch | Settled
 
 
 class Pipeline:
-    """The stages of a call, over a registry."""
+    """The stages of a call, over a registry. Each runs in the call's own context variables (PY-7)."""
 
-    __slots__ = ("_approvals", "_limits", "_registry")
+    __slots__ = ("_approvals", "_limits", "_registry", "_timeout")
 
-    def __init__(self, registry: Registry, approvals: Approvals | None, limits: Limits) -> None:
+    def __init__(
+        self, registry: Registry, approvals: Approvals | None, limits: Limits, timeout: Callable[..., Any]
+    ) -> None:
+        """Make a pipeline. `timeout` is the registered wrapper that a call without a timeout goes past."""
         self._registry = registry
         self._approvals = approvals
         self._limits = limits
+        self._timeout = timeout
 
     # -- create ---------------------------------------------------------------------------------
 
@@ -142,9 +146,6 @@ class Pipeline:
 
     async def prepare(self, call: Call, crew: Crew) -> Prepared:
         """Decide whether the call goes on to its body."""
-        return await call.step(self._prepare(call, crew))
-
-    async def _prepare(self, call: Call, crew: Crew) -> Prepared:
         over = self._create(call)
         if over is not None:
             return over
@@ -159,6 +160,8 @@ class Pipeline:
     async def _pre_execute(self, call: Call, crew: Crew) -> Failure | None:
         """Ask the listeners, and whoever has to approve; answers nothing where all allow."""
         hooks = self._registry.hooks("pre_execute", call.caller.layer)
+        if not hooks:
+            return None
         listeners: list[Listener[PreDecision]] = [_with(hook.function, call.view) for hook in hooks]
         watches = call.watches("pre_execute", hooks)
         decision = await run_waterfall(listeners, _allow, proper_pre_decision, watches)
@@ -200,25 +203,19 @@ class Pipeline:
 
     # -- dispatch -------------------------------------------------------------------------------
 
-    async def dispatch(self, call: Call, crew: Crew) -> Settled:
-        """Run the wrappers, and innermost the body, unless something stands in its way."""
-        return await call.step(self._dispatch(call, crew))
+    async def dispatch(self, call: Call, crew: Crew, *, own_task: bool = False) -> Settled:
+        """Run the wrappers, and innermost the body, unless something stands in its way.
 
-    async def _dispatch(self, call: Call, crew: Crew) -> Settled:
+        `own_task` says that the task that runs this does nothing else.
+        """
         registered = self._registry.visible(call.name, call.caller.layer)
         call.timeout = None if registered is None else registered.tool.timeout  # TMO-1
-        hooks = self._registry.hooks("execute", call.caller.layer)
-        wrappers: list[Listener[Result]] = [_around(hook.function, call) for hook in hooks]
+        hooks = self._wrappers(call)
         try:
-            try:
-                result = await run_waterfall(
-                    wrappers,
-                    lambda: self._body_stage(call, crew),
-                    lambda answer: self._normalized(call, answer),
-                    call.watches("execute", hooks),
-                )
-            finally:
-                await call.outlast_bodies()  # DSP-6
+            if own_task and not hooks:  # PY-2: nothing but the body is in this task
+                result = await self._stage(call, call.signal)
+            else:
+                result = await self._wrapped(call, hooks, crew)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -233,11 +230,40 @@ class Pipeline:
             result = cancelled(result, call.body_invoked)  # DSP-12
         return PostResult(result)
 
-    async def _body_stage(self, call: Call, crew: Crew) -> Result:
+    async def _wrapped(self, call: Call, hooks: list[Entry], crew: Crew) -> Result:
+        wrappers: list[Listener[Result]] = [_around(hook.function, call) for hook in hooks]
+        try:
+            return await run_waterfall(
+                wrappers,
+                lambda: self._stage_apart(call, crew),
+                lambda answer: self._normalized(call, answer),
+                call.watches("execute", hooks),
+            )
+        finally:
+            await call.outlast_bodies()  # DSP-6
+
+    def _wrappers(self, call: Call) -> list[Entry]:
+        hooks = self._registry.hooks("execute", call.caller.layer)
+        if call.timeout is not None:
+            return hooks
+        return [hook for hook in hooks if hook.function is not self._timeout]  # it would only delegate
+
+    def waits_for_bodies_only(self, call: Call) -> bool:
+        """Whether nothing of anybody's is in the way of a call but its body, as things stand now."""
+        layer = call.caller.layer
+        return not (
+            call.project_content
+            or any(one.guards for one in layer.chain)
+            or self._registry.hooks("pre_execute", layer)
+            or self._wrappers(call)
+            or self._registry.hooks("post_execute", layer)
+        )
+
+    async def _stage_apart(self, call: Call, crew: Crew) -> Result:
         """Have the body stage run apart: no wrapper can cut it short, only abort its signal (PY-2)."""
         await call.outlast_bodies()
         signal = call.signal  # CRE-5: the one that stands now
-        stage = crew.start(lambda: call.step(self._stage(call, signal)))  # PY-2, PY-7
+        stage = crew.start(lambda: self._stage(call, signal), context=call.context)  # PY-2, PY-7
         call.stages.append(stage)
         return await stage.answer()
 
@@ -339,9 +365,6 @@ class Pipeline:
 
     async def finalize(self, call: Call, settled: Settled) -> Result:
         """What is still to be done with a settled result, when its turn to be committed has come."""
-        return await call.step(self._finalize(call, settled))
-
-    async def _finalize(self, call: Call, settled: Settled) -> Result:
         match settled:
             case FinalResult(result):
                 return self._finish(call, result)
@@ -353,12 +376,14 @@ class Pipeline:
 
     async def _post_execute(self, call: Call, result: Result) -> Result:
         try:
-            result = await _projected(call, result)
+            result = await projected(call, result)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             return failure_of(error, Code.INVALID_TOOL_OUTPUT)  # PST-1
         hooks = self._registry.hooks("post_execute", call.caller.layer)
+        if not hooks:
+            return result
         listeners: list[Listener[PostDecision]] = [_with(hook.function, call.view, result) for hook in hooks]
         watches = call.watches("post_execute", hooks)
         try:
@@ -392,7 +417,8 @@ class Pipeline:
 
     def _finish(self, call: Call, result: Result) -> Result:
         """Materialize, let the tool have the last word on content, and tell the observers (FIN)."""
-        final = _finalized(call, materialized(result))  # FIN-1, FIN-2
+        frozen = result if id(result) in call.made else materialized(result)  # FIN-1
+        final = finalized(call, frozen)  # FIN-2
         for observer in self._registry.hooks("result", call.caller.layer):
             if call.trace is not None:
                 call.trace.observed(observer.id, final)
@@ -411,11 +437,15 @@ class Pipeline:
 
 
 async def _allow() -> PreDecision:
-    return Allow()
+    return _ALLOWED
 
 
 async def _accept() -> PostDecision:
-    return Accept()
+    return _ACCEPTED
+
+
+_ALLOWED = Allow()
+_ACCEPTED = Accept()
 
 
 def _with(hook: Callable[..., object], *given: object) -> Listener[Any]:
@@ -455,33 +485,3 @@ def _violations(registered: RegisteredTool, call: Call) -> list[str]:
     if call.checked is None or call.checked[0] is not registered:
         call.checked = registered, registered.parameters.violations(call.arguments)
     return call.checked[1]
-
-
-async def _projected(call: Call, result: Result) -> Result:
-    """The result, with the content that the tool projects; raises where that fails (PST-1)."""
-    if call.project_content is None:
-        return result
-    if call.trace is not None:
-        call.trace.emit(EventName.CONTENT_PROJECTED)
-    answer: Any = call.project_content(call.view, result)
-    if inspect.isawaitable(answer):
-        answer = await answer
-    return with_content(result, answer, "projectContent")
-
-
-def _finalized(call: Call, result: Result) -> Result:
-    """The result, with the content that the tool gives it at the very end (FIN-2)."""
-    if call.finalize_content is None:
-        return result
-    if call.trace is not None:
-        call.trace.emit(EventName.CONTENT_FINALIZED, nth=1)
-    answer: object = None
-    try:
-        with synchronous("finalizer"):
-            answer = call.finalize_content(call.view, result)
-        return with_content(result, answer, "finalizeContent")
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        discard(answer)
-        return failure_of(error, Code.INVALID_TOOL_OUTPUT)

@@ -152,7 +152,10 @@ class Registry:
 
     def mode_of(self, layer: Layer) -> Mode:
         """How the tools of a layer are shown: the nearest mode wins (REG-7, MOD-6)."""
-        return next((one.mode for one in layer.chain if one.mode is not None), self.mode)
+        for one in layer.chain:
+            if one.mode is not None:
+                return one.mode
+        return self.mode
 
     def collapsed(self, name: str, layer: Layer, nested: bool) -> bool:
         """Whether a call goes past the one way that the mode leaves open: through a program (MOD-2)."""
@@ -172,8 +175,12 @@ class Registry:
 
     def hooks(self, event: HookName, layer: Layer) -> list[Entry]:
         """The listeners of an event for a call from a layer, outermost first; the set is fixed (PRE-1)."""
-        found = [entry for one in layer.chain for entry in one.hooks.get(event, ())]
-        found.sort(key=lambda entry: entry.order)
+        found: list[Entry] = []
+        for one in layer.chain:
+            if event in one.hooks:
+                found += one.hooks[event]
+        if len(found) > 1:
+            found.sort(key=lambda entry: entry.order)
         return found
 
     def guards(self, layer: Layer) -> Iterator[Entry]:

@@ -11,8 +11,8 @@ from gnomon.content import Content
 from gnomon.contexts import refuse_synchronous
 from gnomon.errors import Code, ConfigError, ToolError
 from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
-from gnomon.journal import ApprovalRecords, Journal, TracedJournal
-from gnomon.pipeline import Pipeline, ToDispatch
+from gnomon.journal import ApprovalRecords, Journal, NoJournal, TracedJournal
+from gnomon.pipeline import Pipeline, Settled, ToDispatch
 from gnomon.registry import RESERVED, Layer, Mode, Registry
 from gnomon.results import Result
 from gnomon.scheduler import BatchRun
@@ -70,12 +70,13 @@ class Runtime(LayerOwner):
         self._max_parallel = _positive(max_parallel)
         serves = approver is not None or approval_policy is not None
         approvals = Approvals(registry, approver, approval_policy) if serves else None
-        self._pipeline = Pipeline(registry, approvals, limits or Limits())
 
         def seconds_of(execution: DispatchExecution) -> float | None:
             return execution._call.timeout
 
-        self.on("execute", timeout_wrapper(seconds_of, clock or SystemClock()))  # TMO-1: the first one
+        timeout = timeout_wrapper(seconds_of, clock or SystemClock())
+        self.on("execute", timeout)  # TMO-1: the first one
+        self._pipeline = Pipeline(registry, approvals, limits or Limits(), timeout)
 
     async def execute(
         self,
@@ -105,7 +106,9 @@ class Runtime(LayerOwner):
             caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
             run = _SingleRun(self._pipeline, self._pipeline.receive(call, caller))
             traced = self._traced([run.call], 1, parent)
-            interruption = await supervise(run.lane, on_cancel=lambda error: own.abort("cancelled"))
+            interruption = await supervise(
+                run.lane, on_cancel=lambda error: own.abort("cancelled"), context=run.call.context
+            )
         if traced is not None:
             traced.answered(run.result, run.failure, interruption)
         _let_out(run.failure, interruption)
@@ -142,10 +145,9 @@ class Runtime(LayerOwner):
             if traced is not None:
                 traced.ended(None, None, False, ())
             return BatchResult((), False)  # SCD-14
-        store: Session = session if session is not None else MemorySession()
-        journal = Journal(store)
+        journal = self._journal(session)
         journal.open(calls)
-        log = None if session is None else ApprovalRecords(store)
+        log = None if session is None else ApprovalRecords(session)
         own = AbortController()
         with fuse(own.signal, signal) as fused:
             caller = Caller(self._layer_of(scope), fused, scope, parent, root_call_id, log)
@@ -154,7 +156,7 @@ class Runtime(LayerOwner):
             run = BatchRun(
                 received,
                 pipeline=self._pipeline,
-                journal=journal if traced is None else TracedJournal(journal, traced.calls),
+                journal=_told(journal, traced),
                 controller=own,
                 signal=fused,
                 max_parallel=bound,
@@ -165,6 +167,12 @@ class Runtime(LayerOwner):
             traced.ended(run.failure, interruption, run.concluded, run.contexts)
         _let_out(run.failure, interruption)
         return BatchResult(tuple(run.results), run.concluded, tuple(run.contexts))
+
+    def _journal(self, session: Session | None) -> Journal | NoJournal:
+        """What writes the records of a batch; a trace says which they are, so then there are some."""
+        if session is None and self._trace is None:
+            return NoJournal()
+        return Journal(MemorySession() if session is None else session)
 
     def _traced(
         self, calls: Sequence[Call], bound: int, parent: Token | None, **more: int
@@ -186,8 +194,15 @@ class Runtime(LayerOwner):
         return scope._layer
 
 
+def _told(journal: Journal | NoJournal, traced: BatchTrace | None) -> Journal | NoJournal | TracedJournal:
+    """The journal, which also tells a trace of its records where there is one."""
+    if traced is None or isinstance(journal, NoJournal):
+        return journal
+    return TracedJournal(journal, traced.calls)
+
+
 class _SingleRun:
-    """One call, alone: the same stages as in a batch, one after the other."""
+    """One call, alone: the same stages as in a batch, one after the other, in the call's own context."""
 
     __slots__ = ("_pipeline", "call", "failure", "result")
 
@@ -200,10 +215,22 @@ class _SingleRun:
     async def lane(self, crew: Crew) -> None:
         """Run the call to its end; what went wrong with the runtime itself is left in `failure`."""
         try:
+            alone = self._pipeline.waits_for_bodies_only(self.call)
             answer = await self._pipeline.prepare(self.call, crew)
             if isinstance(answer, ToDispatch):
-                answer = await self._pipeline.dispatch(self.call, crew)
-            self.result = await self._pipeline.finalize(self.call, answer)
+                answer = await self._pipeline.dispatch(self.call, crew, own_task=alone)
+        except BaseException as error:
+            self.failure = error
+            return
+        if alone and not self._pipeline.waits_for_bodies_only(self.call):
+            # This was the body's task: a cancellation that it may have left there is to hit nobody else.
+            crew.start(lambda: self._finalize(answer), context=self.call.context)  # PY-2
+        else:
+            await self._finalize(answer)
+
+    async def _finalize(self, settled: Settled) -> None:
+        try:
+            self.result = await self._pipeline.finalize(self.call, settled)
         except BaseException as error:
             self.failure = error
 

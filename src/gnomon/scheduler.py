@@ -128,13 +128,15 @@ class BatchRun:
         slot = self._slots[position]
         self._next_start = position + 1
         self._journal.call(position, slot.call.announced)  # SCD-1
-        answer = await self._pipeline.prepare(slot.call, crew)
+        answer = await slot.call.step(self._pipeline.prepare(slot.call, crew))  # PY-7
         self._raise_failure()
         match answer:
             case ToDispatch():
                 self._in_flight.add(position)
                 crew.start(
-                    lambda: self._dispatch(position, crew), lambda error: self._never_began(position, error)
+                    lambda: self._dispatch(position, crew),
+                    lambda error: self._never_began(position, error),
+                    slot.call.context,  # PY-7
                 )
             case settled:
                 slot.settled = settled
@@ -143,7 +145,7 @@ class BatchRun:
         """Run the dispatch of one call, in a task of its own; never raises."""
         slot = self._slots[position]
         try:
-            slot.settled = await self._pipeline.dispatch(slot.call, crew)
+            slot.settled = await self._pipeline.dispatch(slot.call, crew, own_task=True)
         except BaseException as error:
             self._note_failure(error)
         self._settle(position)
@@ -163,7 +165,7 @@ class BatchRun:
             slot = self._slots[position]
             if slot.settled is None:
                 return
-            result = await self._pipeline.finalize(slot.call, slot.settled)
+            result = await slot.call.step(self._pipeline.finalize(slot.call, slot.settled))  # PY-7
             self._journal.result(position, slot.call.announced, result)
             self.results.append(result)
             del self._slots[position]

@@ -157,10 +157,11 @@ def fuse(first: AbortSignal, *others: AbortSignal | None) -> AbstractContextMana
     Where there is only one, that object is answered and nothing is created. On leaving the
     block, and at the first abort, the callbacks on the others are taken away again (DSP-2).
     """
-    distinct = {id(one): one for one in (first, *others) if one is not None}
-    if len(distinct) == 1:
-        return nullcontext(first)
-    return _fused(list(distinct.values()))
+    distinct = [first]
+    for one in others:
+        if one is not None and all(one is not other for other in distinct):
+            distinct.append(one)
+    return nullcontext(first) if len(distinct) == 1 else _fused(distinct)
 
 
 @contextmanager

@@ -10,9 +10,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-import anyio
-
-from gnomon.backend import outlast
+from gnomon.backend import Event, new_event, outlast
 from gnomon.errors import PolicyError
 
 T = TypeVar("T")
@@ -54,7 +52,7 @@ class Next(Generic[T]):
         self._watch = watch
         self._going: Coroutine[Any, Any, T] | None = None
         self._settled = False
-        self._over: anyio.Event | None = None
+        self._over: Event | None = None
 
     def __call__(self) -> Coroutine[Any, Any, T]:
         if self._settled:
@@ -96,7 +94,7 @@ class Next(Generic[T]):
             except BaseException:
                 return
         else:
-            self._over = anyio.Event()
+            self._over = new_event()
             cancellation = await outlast(self._over)
             if cancellation is not None:
                 raise cancellation

@@ -136,9 +136,9 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         "pipeline",
         (
             (
-                "        final = _finalized(call, materialized(result))  # FIN-1, FIN-2\n",
+                "        final = finalized(call, frozen)  # FIN-2\n",
                 (
-                    "        final = _finalized(call, materialized(result))\n"
+                    "        final = finalized(call, frozen)\n"
                     "        if call.aborted:\n            final = cancelled(final, call.body_invoked)\n"
                 ),
             ),

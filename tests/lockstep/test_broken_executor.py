@@ -19,7 +19,7 @@ COMMIT_ON_SETTLEMENT: tuple[Edit, ...] = (
             slot = self._slots[position]
             if slot.settled is None:
                 return
-            result = await self._pipeline.finalize(slot.call, slot.settled)
+            result = await slot.call.step(self._pipeline.finalize(slot.call, slot.settled))  # PY-7
 """,
         """            ready = [p for p, one in self._slots.items() if one.settled is not None]
             if not ready:
@@ -27,7 +27,7 @@ COMMIT_ON_SETTLEMENT: tuple[Edit, ...] = (
             position = ready[0]
             slot = self._slots[position]
             settled, slot.settled = slot.settled, None
-            result = await self._pipeline.finalize(slot.call, settled)
+            result = await slot.call.step(self._pipeline.finalize(slot.call, settled))
 """,
     ),
 )

@@ -65,6 +65,27 @@ def test_no_two_of_caller_wrapper_and_bodies_share_a_task(backend: str, single: 
     assert len(tasks) == len(set(tasks)) == 4
 
 
+@pytest.mark.clause("PY-2")
+def test_what_a_body_does_to_its_task_reaches_no_listener_that_it_added() -> None:
+    """Seen to fail: the listener was cut, in the task in which the body had cancelled itself."""
+
+    async def body(context: ToolContext) -> str:
+        world.runtime.on("post_execute", after)
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return "x"
+
+    async def after(execution: Execution, result: Result, following: Any) -> Any:
+        await anyio.lowlevel.checkpoint()
+        world.seen.append("after")
+        return await following()
+
+    world = World(body)
+    result = on("asyncio", lambda: world.runtime.execute(ToolCall("c", "act")))
+    assert (code(result), world.seen) == ("OK", ["body", "after", "observer"])
+
+
 @both
 def test_an_abort_interrupts_once_and_only_the_body(backend: str) -> None:
     """An awaited clean-up runs to its end on asyncio; on trio the scope stays cancelled."""

@@ -35,6 +35,10 @@ def runtime() -> Runtime:
     return made
 
 
+async def around(execution: Any, following: Any) -> Any:
+    return await following()
+
+
 def calls(*names: str) -> list[ToolCall]:
     return [ToolCall("c", name) for name in names]
 
@@ -45,20 +49,35 @@ def codes(session: MemorySession) -> list[str]:
 
 
 @pytest.mark.clause("SCD-10", "SCD-11", "PY-3")
-def test_the_end_of_a_loop_leaves_a_complete_log() -> None:
-    """Seen to fail: the lane was cut as well, and a call that had ended was left without its result."""
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("how", ["by the loop", "the caller first", "the caller last"])
+def test_the_end_of_a_loop_leaves_a_complete_log(wrapped: bool, how: str) -> None:
+    """Seen to fail: the lane was cut as well, and a call that had ended was left without its result.
+
+    And again: the caller was cancelled last, and the lane went on before it heard of that.
+    """
     session = MemorySession()
     left: list[asyncio.Task[Any]] = []
 
     async def main() -> None:
-        batch = runtime().run_batch(calls("quick", "forever", "quick", "forever", "quick"), session=session)
+        made = runtime()
+        if wrapped:
+            made.on("execute", around)
+        batch = made.run_batch(calls("quick", "forever", "quick", "forever", "quick"), session=session)
         left.append(asyncio.create_task(batch))
         await anyio.wait_all_tasks_blocked()
+        if how == "by the loop":
+            return  # it cancels every task that is left
+        others = asyncio.all_tasks() - {asyncio.current_task(), left[0]}
+        for task in (*left, *others) if how == "the caller first" else (*others, *left):
+            task.cancel()
+        await asyncio.wait(left)
 
-    asyncio.run(main())  # it cancels every task that is left
+    asyncio.run(main())
     assert left[0].cancelled()
-    # What the wrappers of a call raise fails it, whatever its body came to (DSP-13).
-    assert codes(session) == ["OK", "POLICY_ERROR", "ABORTED", "POLICY_ERROR", "ABORTED_BEFORE_DISPATCH"]
+    # What a wrapper raises fails its call, whatever the body came to (DSP-13).
+    cut = "POLICY_ERROR" if wrapped else "ABORTED"
+    assert codes(session) == ["OK", cut, "ABORTED", cut, "ABORTED_BEFORE_DISPATCH"]
     records = tuple(session.records())
     assert records[-1].type == "turn/end"
     assert problems_of(bytes_of(records)) == []

@@ -46,7 +46,7 @@ class Told:
         self.lines: list[Event] = []
         self.runtime = Runtime(trace=self.lines.append if sink is None else sink, **settings)
 
-        @tool
+        @tool(timeout=60)
         async def work(context: ToolContext) -> str:
             """Defer a context."""
             context.defer(SECRET)
@@ -124,13 +124,14 @@ def test_what_a_tool_does_to_its_content(backend: str) -> None:
         replace(
             on_work,
             name="shown",
+            timeout=None,
             project_content=lambda execution, result: text(SECRET),
             finalize_content=lambda execution, result: None,
         )
     )
     told.execute(backend, "shown")
-    assert told.words()[-5:] == [
-        "policy.decided",
+    assert told.of("policy.entered") == []  # without a timeout, no wrapper stands around it
+    assert told.words()[-4:] == [
         "content.projected",
         "content.finalized",
         "result.returned",

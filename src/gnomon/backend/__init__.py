@@ -12,12 +12,16 @@ will await (PY-8).
 
 from __future__ import annotations
 
-from gnomon.backend._crew import Crew, Mailbox, Running, keep_ctrl_c_out, note_other, outlast, supervise
+from gnomon.backend._contexts import InContext
+from gnomon.backend._crew import Crew, Mailbox, Running, keep_ctrl_c_out, note_other, supervise
 from gnomon.backend._interrupt import Interrupted, interruptible
 from gnomon.backend._loops import Loop, current_loop, discard
+from gnomon.backend._waits import Event, is_cancellation, new_event, outlast
 
 __all__ = [
     "Crew",
+    "Event",
+    "InContext",
     "Interrupted",
     "Loop",
     "Mailbox",
@@ -25,7 +29,9 @@ __all__ = [
     "current_loop",
     "discard",
     "interruptible",
+    "is_cancellation",
     "keep_ctrl_c_out",
+    "new_event",
     "note_other",
     "outlast",
     "supervise",

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import anyio
 import anyio.lowlevel
 
+from gnomon.backend._contexts import InContext
 from gnomon.backend._loops import asyncio_task
+from gnomon.backend._waits import Event, is_cancellation, new_event, outlast
 
 T = TypeVar("T")
 
@@ -33,26 +35,30 @@ class Running(Generic[T]):
         "_unbegun",
         "_waited_for",
         "_work",
+        "context",
         "task",
     )
 
     def __init__(
         self,
-        work: Callable[[], Awaitable[T]],
+        work: Callable[[], Coroutine[Any, Any, T]],
+        context: Context | None,
         left: Callable[[Running[Any]], None],
         strike: Callable[[BaseException], None],
         unbegun: Callable[[BaseException], object],
     ) -> None:
-        """Take in `work`. `left` is called at its end, `strike` where that is a KeyboardInterrupt.
+        """Take in `work`, which runs in `context`. `left` is called at its end, `strike` where that is a
+        KeyboardInterrupt.
 
         Before that, `unbegun` is called where it never began.
         """
         self._work = work
+        self.context = context
         self._left = left
         self._strike = strike
         self._unbegun = unbegun
         self._ended = False
-        self._waited_for: anyio.Event | None = None
+        self._waited_for: Event | None = None
         self._answer: T | None = None
         self._error: BaseException | None = None
         self.task: object = None
@@ -79,8 +85,8 @@ class Running(Generic[T]):
             self._waited_for.set()
         self._left(self)
 
-    def never_began(self) -> None:
-        """Note that its task has ended; where the work has not, somebody cancelled that before it began."""
+    def never_began(self, task: object) -> None:
+        """Note that its `task` has ended; where the work has not, somebody cancelled that before it began."""
         if not self._ended:
             error = asyncio.CancelledError("a task of a batch was cancelled before it began")
             self._unbegun(error)
@@ -95,7 +101,7 @@ class Running(Generic[T]):
         cancellation: BaseException | None = None
         if not self._ended:
             if self._waited_for is None:
-                self._waited_for = anyio.Event()
+                self._waited_for = new_event()
             cancellation = await outlast(self._waited_for)  # DSP-6
         if isinstance(self._error, KeyboardInterrupt):
             raise self._error
@@ -110,21 +116,6 @@ class Running(Generic[T]):
         return self._answer  # type: ignore[return-value]  # it is there: the work ended without an error
 
 
-async def outlast(over: anyio.Event) -> BaseException | None:
-    """Wait for an event, whatever is done to the waiting task; answers the first cancellation of it."""
-    cancelled = anyio.get_cancelled_exc_class()
-    first: BaseException | None = None
-    try:
-        await over.wait()
-    except cancelled as cancellation:
-        first = cancellation
-    while not over.is_set():
-        # Once cancelled, an outer scope would cancel every further wait at once.
-        with suppress(cancelled), anyio.CancelScope(shield=True):
-            await over.wait()
-    return first
-
-
 class Crew:
     """Starts the tasks of one batch. None is reached by a cancellation of the caller."""
 
@@ -133,7 +124,7 @@ class Crew:
     def __init__(
         self,
         spawn: Callable[[Running[Any]], None],
-        over: anyio.Event,
+        over: Event,
         report: Callable[[BaseException], None],
         strike: Callable[[BaseException], None],
     ) -> None:
@@ -150,15 +141,16 @@ class Crew:
 
     def start(
         self,
-        work: Callable[[], Awaitable[T]],
+        work: Callable[[], Coroutine[Any, Any, T]],
         unbegun: Callable[[BaseException], object] = lambda error: None,
+        context: Context | None = None,
     ) -> Running[T]:
-        """Start a task with a copy of the context variables that are in force here (PY-7).
+        """Start a task in these context variables, or in a copy of those that are in force here (PY-7).
 
         Its exceptions are for whoever waits; where nobody does, `work` must not raise. `unbegun` is called
         where the task is cancelled before it began.
         """
-        running = Running(work, self._leave, self._strike, unbegun)
+        running = Running(work, context, self._leave, self._strike, unbegun)
         self._live.add(running)
         self._spawn(running)
         return running
@@ -176,7 +168,7 @@ class Mailbox:
 
     def __init__(self) -> None:
         self._items: deque[int] = deque()
-        self._waiting: anyio.Event | None = None
+        self._waiting: Event | None = None
 
     def put(self, item: int) -> None:
         """Leave an item; never waits."""
@@ -193,38 +185,45 @@ class Mailbox:
         """
         spared = False
         while not self._items:
-            self._waiting = anyio.Event()
+            self._waiting = new_event()
             try:
                 await self._waiting.wait()
-            except anyio.get_cancelled_exc_class():
-                if spared:
+            except BaseException as error:
+                if spared or not is_cancellation(error):
                     raise
                 spared = True
+                # Whoever cancels every task has the caller hear of it in this turn of the loop.
+                await anyio.lowlevel.cancel_shielded_checkpoint()
             self._waiting = None
         return self._items.popleft()
 
 
-Lane: TypeAlias = Callable[[Crew], Awaitable[None]]
+Lane: TypeAlias = Callable[[Crew], Coroutine[Any, Any, None]]
 
 
-async def supervise(lane: Lane, on_cancel: Callable[[BaseException], None]) -> BaseException | None:
+async def supervise(
+    lane: Lane, on_cancel: Callable[[BaseException], None], context: Context | None = None
+) -> BaseException | None:
     """Run `lane` to its end in a task of its own, and wait for all that it started.
 
-    A native cancellation of the calling task does not cut this short: `on_cancel` is told of the
-    first one, and it is answered, for the caller to let it go on once everything is logged (PY-3).
-    A KeyboardInterrupt that lands in the waiting task is treated in the same way, and is answered
-    whatever came before it. `lane` must not raise.
+    It runs in these context variables, or in a copy of the caller's (PY-7). A native cancellation of the
+    calling task does not cut this short: `on_cancel` is told of the first one, and it is answered, for the
+    caller to let it go on once everything is logged (PY-3). A KeyboardInterrupt that lands in the waiting
+    task is treated in the same way, and is answered whatever came before it. `lane` must not raise.
     """
     if asyncio_task() is not None:
-        return await _supervise(lane, on_cancel, _spawn_on_asyncio)  # PY-1
-    return await _supervise_on_trio(lane, on_cancel)  # PY-1
+        return await _supervise(lane, on_cancel, context, _spawn_on_asyncio)  # PY-1
+    return await _supervise_on_trio(lane, on_cancel, context)  # PY-1
 
 
 async def _supervise(
-    lane: Lane, on_cancel: Callable[[BaseException], None], spawn: Callable[[Running[Any]], None]
+    lane: Lane,
+    on_cancel: Callable[[BaseException], None],
+    context: Context | None,
+    spawn: Callable[[Running[Any]], None],
 ) -> BaseException | None:
     saved: BaseException | None = None
-    over = anyio.Event()
+    over = new_event()
 
     def keep(interruption: BaseException) -> None:
         nonlocal saved
@@ -236,22 +235,31 @@ async def _supervise(
             return
         saved = interruption
 
-    stops = (anyio.get_cancelled_exc_class(), KeyboardInterrupt)
     try:
         await anyio.lowlevel.checkpoint_if_cancelled()
-    except stops as interruption:
-        keep(interruption)
+    except BaseException as error:
+        if not _interrupts(error):
+            raise
+        keep(error)
     crew = Crew(spawn, over, keep, on_cancel)
-    running = crew.start(lambda: lane(crew))
+    running = crew.start(lambda: lane(crew), context=context)
     while not over.is_set():
         try:
-            # Once cancelled, an outer scope would cancel every further wait at once.
-            with anyio.CancelScope(shield=saved is not None):
+            if saved is None:
                 await over.wait()
-        except stops as interruption:
-            keep(interruption)
+            else:  # once cancelled, an outer scope would cancel every further wait at once
+                with anyio.CancelScope(shield=True):
+                    await over.wait()
+        except BaseException as error:
+            if not _interrupts(error):
+                raise
+            keep(error)
     await running.answer()  # answers at once, and raises where the lane did
     return saved
+
+
+def _interrupts(error: BaseException) -> bool:
+    return isinstance(error, KeyboardInterrupt) or is_cancellation(error)
 
 
 def note_other(leaves: BaseException, other: BaseException) -> None:
@@ -263,9 +271,10 @@ def _spawn_on_asyncio(running: Running[Any]) -> None:
     """Start a task, which no scope of anyio's reaches."""
     # Not by the loop's task factory: an eager one would at once enter the context variables of the call,
     # which the step that starts the task is in.
-    running.task = task = asyncio.Task(running.run(), loop=asyncio.get_running_loop())
+    loop = asyncio.get_running_loop()
+    running.task = task = asyncio.Task(running.run(), loop=loop, context=running.context)
     # A task that somebody cancels before it began never runs.
-    task.add_done_callback(lambda task: running.never_began())
+    task.add_done_callback(running.never_began)
 
 
 def keep_ctrl_c_out(*functions: Callable[..., object]) -> None:
@@ -279,16 +288,21 @@ def keep_ctrl_c_out(*functions: Callable[..., object]) -> None:
             sys.modules["trio"].lowlevel.enable_ki_protection(function)
 
 
-async def _supervise_on_trio(lane: Lane, on_cancel: Callable[[BaseException], None]) -> BaseException | None:
+async def _supervise_on_trio(
+    lane: Lane, on_cancel: Callable[[BaseException], None], context: Context | None
+) -> BaseException | None:
     trio = sys.modules["trio"]
 
     async def shielded(running: Running[Any]) -> None:
         with trio.CancelScope(shield=True):
-            await running.run()
+            work = running.run()
+            await (work if running.context is None else InContext(running.context, work))
 
     keep_ctrl_c_out(_supervise_on_trio, _supervise, shielded)  # PY-3
     async with trio.open_nursery() as nursery:
-        saved = await _supervise(lane, on_cancel, lambda running: nursery.start_soon(shielded, running))
+        saved = await _supervise(
+            lane, on_cancel, context, lambda running: nursery.start_soon(shielded, running)
+        )
         # Nothing is left to wait for; leaving the nursery is shielded from a late cancellation.
         nursery.cancel_scope.shield = True
     return saved
