@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from gnomon_spec import admission, dispatch, settlement, signals, waterfall
+from gnomon_spec import admission, dispatch, settlement, signals, strikes, waterfall
 from gnomon_spec.kernel import NotEnabled, Refused, Step
 from gnomon_spec.vocabulary import (
     Approval,
@@ -166,6 +166,11 @@ class Observes:
 
 
 @dataclass(frozen=True, slots=True)
+class Strikes:
+    """What runs of the call raises what is meant for the whole process."""
+
+
+@dataclass(frozen=True, slots=True)
 class CallerAborts:
     """The caller aborts."""
 
@@ -191,6 +196,7 @@ Move: TypeAlias = (
     | PostDecides
     | FinalizesContent
     | Observes
+    | Strikes
     | CallerAborts
 )
 
@@ -249,6 +255,8 @@ def step(state: Execution, move: Move) -> Stepped:
             return settlement.finalized(state, change)
         case Observes():
             return settlement.observed(state)
+        case Strikes():
+            return strikes.strikes(state)
         case CallerAborts():
             return caller_aborts(state)
         case _:

@@ -17,6 +17,7 @@ from gnomon_check.driver import Target, Window, digest, run
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Oracle
+from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Listeners, as_spec, key_of
 from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, Scenario, inputs_of
@@ -39,6 +40,8 @@ class Run:
     problems: tuple[Problem, ...]
     cannot: str | None = None
     """Why the scenario cannot be run on that target at all; then nothing of it was judged."""
+    order: Order | None = None
+    """The order that was chosen for what is ready at the same time, if one was."""
 
     @property
     def ok(self) -> bool:
@@ -46,16 +49,16 @@ class Run:
         return not self.problems
 
 
-def conform(scenario: Scenario, target: Target, backend: str) -> Run:
-    """Run a scenario on a target, and judge it.
+def conform(scenario: Scenario, target: Target, backend: str, order: Order | None = None) -> Run:
+    """Run a scenario on a target, and judge it; `order` as for `driver.run`.
 
     Raises `ScenarioError` where the scenario asks at its start for what is refused.
     """
     cannot = target.cannot(scenario)
     if cannot is not None:
-        return Run(scenario, backend, (), (), cannot)
-    windows = tuple(run(scenario, target, backend))
-    return Run(scenario, backend, windows, tuple(judge(scenario, windows)))
+        return Run(scenario, backend, (), (), cannot, order)
+    windows = tuple(run(scenario, target, backend, order))
+    return Run(scenario, backend, windows, tuple(judge(scenario, windows)), None, order)
 
 
 def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:

@@ -60,7 +60,7 @@ def not_allowed(oracle: Oracle, number: int, window: Window, event: Event) -> Pr
     """An event was seen that the specification does not allow there."""
     key = key_of(event)
     assert key is not None, "an event that is not compared is never refused"
-    words = _Words(oracle.scenario)
+    words = Words(oracle.scenario)
     refused = why_not(oracle, key)
     text = (
         f"{words.window(number, window)} the implementation did: {words.key(key)}.\n"
@@ -72,7 +72,7 @@ def not_allowed(oracle: Oracle, number: int, window: Window, event: Event) -> Pr
 
 def not_quiet(oracle: Oracle, number: int, window: Window) -> Problem:
     """The implementation waits for the harness in a way that the specification does not."""
-    words = _Words(oracle.scenario)
+    words = Words(oracle.scenario)
     seen = words.waiting(window.blocked, window.idle)
     quiet = oracle.quiet_worlds()
     begin = f"{words.window(number, window)} the implementation {seen}.\n"
@@ -144,7 +144,7 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     allowed = oracle.allowed()
     other = [one for one in allowed if one[:2] == key[:2]]
     if other:
-        words = _Words(oracle.scenario)
+        words = Words(oracle.scenario)
         return Refused(_clause_of_detail(key, other[0]), f"it is {words.details(other)} here")
     worlds = sorted(oracle.closure(), key=lambda one: (_awaits(one, key), _progress(one)), reverse=True)
     for world in worlds:
@@ -295,7 +295,7 @@ def _clause_of_detail(seen: Key, allowed: Key) -> str:
 # -- words --------------------------------------------------------------------------------------
 
 
-class _Words:
+class Words:
     """The words of one scenario."""
 
     def __init__(self, scenario: Scenario) -> None:

@@ -22,6 +22,7 @@ from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Blocked, nonce_of
+from gnomon_check.orders import Order, options
 from gnomon_check.playing import play
 from gnomon_check.quiescence import break_off, quiesce
 from gnomon_check.scenario import (
@@ -337,9 +338,12 @@ def digest(text: str) -> str:
 # -- running ------------------------------------------------------------------------------------
 
 
-def run(scenario: Scenario, target: Target, backend: str) -> list[Window]:
-    """Run a scenario on a target, on asyncio or trio, and answer its windows."""
-    return anyio.run(drive, scenario, target, backend=backend)
+def run(scenario: Scenario, target: Target, backend: str, order: Order | None = None) -> list[Window]:
+    """Run a scenario on a target, on asyncio or trio, and answer its windows.
+
+    `order` chooses in which order what is ready at the same time runs; without it, that is the usual one.
+    """
+    return anyio.run(drive, scenario, target, backend=backend, backend_options=options(backend, order))
 
 
 async def drive(scenario: Scenario, target: Target) -> list[Window]:

@@ -81,6 +81,8 @@ class Around:
     aborts: bool = True
     signals: bool = True
     contexts: bool = True
+    strikes: bool = False
+    """Whatever runs of the call may raise what is meant for the whole process (PY-4)."""
     approvals: tuple[Approval, ...] = tuple(Approval)
 
 
@@ -88,6 +90,8 @@ def moves(state: Execution, around: Around) -> Iterator[journey.Move]:
     """Every move that may be tried in a state; those that are not enabled are refused."""
     if around.aborts and not state.aborted and state.stage is not Stage.DONE:
         yield journey.CallerAborts()
+    if around.strikes and state.stage is not Stage.LOST:
+        yield journey.Strikes()
     running = journey.listener_running(state)
     if running is not None:
         yield from _listener(state, running, around)
@@ -151,6 +155,8 @@ def _body(state: Execution, around: Around) -> Iterator[journey.Move]:
         yield journey.BodyEnds(end, how)
     if signals.signal_aborted(state):
         yield journey.BodyEnds(dispatch.Cancelled(asked=True), How.CANCELLED)
+    if around.strikes:
+        yield journey.BodyEnds(dispatch.Struck(), How.RAISED)
 
 
 # -- exploring ----------------------------------------------------------------------------------

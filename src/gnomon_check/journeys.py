@@ -111,7 +111,7 @@ class Journeys:
                 case AbortSignalOf("caller"):
                     if not world.signalled:
                         keys.append(("signal.aborted", None, ("caller",)))
-                    world = replace(aborted(world), signalled=True)
+                    world = aborted(world)._replace(signalled=True)
                 case AbortSignalOf(name):
                     seen, world = abort_own(world, name)
                     keys.extend(seen)
@@ -126,14 +126,14 @@ class Journeys:
         """Change what stands in the layers; calls that have not started are classified anew (SCD-3)."""
         layers, refusal = world.layers.changed(change)
         detail = (OPERATIONS[type(change)], subject_of(change), refusal is not None)
-        following = replace(world, layers=layers)
+        following = world._replace(layers=layers)
         batch = world.batch
         if batch is not None and refusal is None:
             for fact in self.facts:
                 mode = fact.mode(layers)
                 if batch.calls[fact.pos].mode is not mode and not chapter.refuse_reclassify(batch, fact.pos):
                     batch = step(batch, Reclassify(fact.pos, mode)).state
-            following = replace(following, batch=batch)
+            following = following._replace(batch=batch)
         return ("registry.changed", None, detail), following
 
     # -- what a call has taken from the layers --------------------------------------------------
@@ -174,7 +174,7 @@ class Journeys:
         if not answerers:
             return world
         asking = (*world.asking, (pos, None))
-        return replace(world.with_row(pos, "approval", answerers), asking=asking)
+        return world.with_row(pos, "approval", answerers)._replace(asking=asking)
 
     def _looked(self, world: World, pos: int) -> World:
         """The world after a call has looked at the layers, as far as its next step does so."""
@@ -207,9 +207,9 @@ class Journeys:
             return world
         rest = tuple(one for one in world.deadlines if one[0] != pos)
         if not runs:
-            return replace(world, deadlines=rest)
+            return world._replace(deadlines=rest)
         (timeout,) = world.row(pos, "timeout")
-        return replace(world, deadlines=tuple(sorted((*rest, (pos, world.now + int(timeout))))))
+        return world._replace(deadlines=tuple(sorted((*rest, (pos, world.now + int(timeout))))))
 
     def seen(self, world: World, pos: int, events: tuple[Event, ...]) -> tuple[tuple[Key, ...], World]:
         """What the harness sees of the events of a call, and the scripts that begin with them."""
@@ -235,7 +235,7 @@ class Journeys:
                 case EventName.BODY_STARTED:
                     attempts = list(world.attempts)
                     attempts[pos] += 1
-                    world = replace(world, attempts=tuple(attempts)).with_frame((pos, "body", 0), Frame())
+                    world = world._replace(attempts=tuple(attempts)).with_frame((pos, "body", 0), Frame())
                     keys.append((str(event.name), pos, (attempts[pos],)))
                 case EventName.BODY_SETTLED:
                     keys.append((str(event.name), pos, (world.attempts[pos], event.how)))
@@ -296,7 +296,7 @@ def aborted(world: World) -> World:
         batch = step(batch, Abort()).state
     own = len(world.calls) - len(world.nested)
     calls = (*map(_hears, world.calls[:own]), *world.calls[own:])
-    return spread(replace(world, aborted=True, batch=batch, calls=calls))
+    return spread(world._replace(aborted=True, batch=batch, calls=calls))
 
 
 def spread(world: World) -> World:
@@ -306,7 +306,7 @@ def spread(world: World) -> World:
         waits = call.signal == "own" and slot not in world.answered
         if waits and signals.signal_aborted(world.call(parent)):
             calls = (*world.calls[:slot], _hears(world.calls[slot]), *world.calls[slot + 1 :])
-            world = replace(world, calls=calls)
+            world = world._replace(calls=calls)
     return world
 
 
@@ -322,7 +322,7 @@ def abort_own(world: World, name: str) -> tuple[tuple[Key, ...], World]:
     if found is None:
         return (), world
     _, pos, which = found
-    following = replace(world, signals=tuple(one for one in world.signals if one != found))
+    following = world._replace(signals=tuple(one for one in world.signals if one != found))
     execution = following.call(pos)
     if execution.stage in (Stage.EXECUTE, Stage.BODY) and which in execution.made:
         taken = journey.step(execution, journey.OwnSignalAborts(which))

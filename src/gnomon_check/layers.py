@@ -75,7 +75,7 @@ class Layers:
         return isinstance(other, Layers) and self.scenario is other.scenario and self.history == other.history
 
     def __hash__(self) -> int:
-        return hash((id(self.scenario), self.history))
+        return hash((id(self.scenario), len(self.history)))  # what it holds is costly to hash
 
     # -- changing ---------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from gnomon_check import decisions
 from gnomon_check.hostile import realised
 from gnomon_check.journeys import Move, aborted
-from gnomon_check.policies import Policies
+from gnomon_check.policies import Policies, Rendered
 from gnomon_check.refinement import Key, key_of_spec
 from gnomon_check.script_steps import Execute
 from gnomon_check.scripts import (
@@ -74,7 +74,7 @@ class Moves(Policies):
             still = False
             yield move
         if still and world.now < world.until:
-            yield Move((), replace(world, now=min(self._moments(world), default=world.until)))
+            yield Move((), world._replace(now=min(self._moments(world), default=world.until)))
 
     def _moments(self, world: World) -> Iterator[int]:
         """When something is to happen, as far as time goes on."""
@@ -86,11 +86,11 @@ class Moves(Policies):
     def _without_time(self, world: World) -> Iterator[Move]:
         batch = world.batch
         if world.due:
-            yield Move(world.due[:1], replace(world, due=world.due[1:]))
+            yield Move(world.due[:1], world._replace(due=world.due[1:]))
         if batch is None or world.crashed:
             return
         if world.landing:
-            yield Move((), aborted(replace(world, landing=False)), Abort())
+            yield Move((), aborted(world._replace(landing=False)), Abort())
         for pos, moment in world.deadlines:
             if moment <= world.now and signals.refuse_deadline(world.call(pos)) is None:
                 yield self.journey(world, pos, journey.DeadlinePasses())
@@ -132,7 +132,7 @@ class Moves(Policies):
                 yield from self._finish(world, pos)
 
     def _answered(self, world: World, pos: int, execution: Execution) -> Move:
-        over = replace(world, answered=world.answered | {pos})
+        over = world._replace(answered=world.answered | {pos})
         if pos >= len(self.facts):
             return self._hands_back(over, pos, execution)
         if execution.stage is Stage.LOST or execution.outcome is None:
@@ -146,8 +146,7 @@ class Moves(Policies):
         """Let a body make another call (PTC-8): it is its own tree, but for what it is given."""
         slot = len(world.calls)
         attempt = world.attempts[pos]
-        made = replace(
-            world,
+        made = world._replace(
             nested=(*world.nested, (call, pos, attempt)),
             calls=(*world.calls, None),
             attempts=(*world.attempts, 0),
@@ -194,7 +193,7 @@ class Moves(Policies):
             keys.append(self._batch_key(world, event))
             if event.name is EventName.RESULT_LOGGED and event.outcome is not None:
                 keys.extend(("context.accepted", event.pos, (context,)) for context in event.outcome.contexts)
-        return Move(tuple(keys), replace(world, batch=taken.state), action)
+        return Move(tuple(keys), world._replace(batch=taken.state), action)
 
     def _batch_key(self, world: World, event: Event) -> Key:
         name, pos, detail = key_of_spec(event)
@@ -279,11 +278,11 @@ class Moves(Policies):
         assert world.batch is not None
         if outcome.is_error or not world.batch.aborted:
             return self._take(world, Commits(pos, outcome))
-        looked = replace(world, batch=world.batch._replace(aborted=False))
+        looked = world._replace(batch=world.batch._replace(aborted=False))
         committed = self._take(looked, Commits(pos, outcome))
         assert committed.world.batch is not None
         batch = committed.world.batch._replace(aborted=world.batch.aborted)
-        return replace(committed, world=replace(committed.world, batch=batch))
+        return replace(committed, world=committed.world._replace(batch=batch))
 
     # -- dispatch -------------------------------------------------------------------------------
 
@@ -309,9 +308,8 @@ class Moves(Policies):
         if self.of_batch(pos):
             # What is seen of the body was seen when it ended.
             following = self._take(following, DispatchSettles(pos, _settled(execution))).world
-        if execution.stage is Stage.LOST and pos < len(self.facts):
-            # What is meant for the whole process also aborts the batch, so that its bodies end (PY-4).
-            following = aborted(following)
+        if execution.stage is Stage.LOST:
+            following = self.interrupted(following, pos)
         return replace(move, world=following)
 
     def _reach_body(self, world: World, pos: int) -> Move:
@@ -324,7 +322,7 @@ class Moves(Policies):
         if following.call(pos).stage is Stage.BODY and self.of_batch(pos):
             assert following.batch is not None
             if following.batch.calls[pos].phase is Phase.DISPATCHED:
-                following = replace(following, batch=step(following.batch, BodyStarts(pos)).state)
+                following = following._replace(batch=step(following.batch, BodyStarts(pos)).state)
         return replace(reached, world=following)
 
     def _body(self, world: World, pos: int) -> Iterator[Move]:
@@ -361,10 +359,12 @@ class Moves(Policies):
             case EndReturned(value, is_nonce):
                 given = realised(value_of(value, pos))
                 fits = decisions.fits_schema(tool.output.schema_, given)
-                seen, following, rendered = self.rendered(world, pos) if fits else ((), world, False)
+                seen, following, rendered = self.rendered(world, pos) if fits else ((), world, Rendered.FAILS)
                 # A nonce shows only where the value is rendered as it is.
                 nonce = nonce_of(pos) if is_nonce and tool.render is None else None
-                end: dispatch.BodyEnd = dispatch.Returned(nonce, fits and rendered)
+                end: dispatch.BodyEnd = dispatch.Returned(nonce, rendered is Rendered.FITS)
+                if rendered is Rendered.STRIKES:
+                    end = dispatch.Struck()
                 ended = self._body_ends(following, pos, end, How.RETURNED)
                 settled, *others = ended.keys  # it is rendered once the body has settled (OUT-2)
                 yield replace(ended, keys=(settled, *seen, *others))

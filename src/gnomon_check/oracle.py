@@ -8,8 +8,7 @@ which something could still happen, or at which other gates block than those rep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 from gnomon_check.changes import change_of
 from gnomon_check.journeys import Move, abort_own, aborted
@@ -55,42 +54,41 @@ class Oracle:
             case OpenStep():
                 modes = tuple(one.mode(world.layers) for one in self.facts)
                 batch = chapter.open_batch(modes, self.scenario.limits.max_parallel).state
-                return replace(
-                    world,
+                return world._replace(
                     batch=batch._replace(aborted=world.aborted),
                     calls=(None,) * len(modes),
                     attempts=(0,) * len(modes),
                 )
             case ReleaseStep(release=release):
-                return replace(world, opened=world.opened | {release.gate})
+                return world._replace(opened=world.opened | {release.gate})
             case ApproveStep(approve=approve):
                 if any(pos == approve.pos for pos, _ in world.approvals):
                     return world  # the first answer counts
-                return replace(world, approvals=(*world.approvals, (approve.pos, approve.outcome)))
+                return world._replace(approvals=(*world.approvals, (approve.pos, approve.outcome)))
             case AbortInputStep(abort=abort) if abort.signal != "caller":
                 return abort_own(world, abort.signal)[1]
             case AbortInputStep():
-                return replace(aborted(world), signalled=True)
+                return aborted(world)._replace(signalled=True)
             case AdvanceStep(advance=advance):
-                return replace(world, until=world.until + advance.ms)
+                return world._replace(until=world.until + advance.ms)
             case CancelStep():
                 # When the cancellation reaches the waiting task is free: until then bodies may go on.
-                return world if self.idle(world) else replace(world, cancelled=True, landing=True)
+                return world if self.idle(world) else world._replace(cancelled=True, landing=True)
             case _:
                 # Whether it is refused is to be seen before anything else.
                 key, following = self._moves.change(world, change_of(given))
-                return replace(following, due=(*world.due, key))
+                return following._replace(due=(*world.due, key))
 
     def crash(self) -> None:
         """The process ends: what was logged is all that is left."""
         self.worlds = frozenset(
-            replace(world, crashed=True, frames=(), asking=(), deadlines=()) for world in self.worlds
+            world._replace(crashed=True, frames=(), asking=(), deadlines=()) for world in self.worlds
         )
 
     def repair(self) -> None:
         """The log is repaired; what is added to it is to be seen next (REP-1)."""
         self.worlds = frozenset(
-            replace(world, due=self._repaired(world), repaired=True) for world in self.worlds
+            world._replace(due=self._repaired(world), repaired=True) for world in self.worlds
         )
 
     def _repaired(self, world: World) -> tuple[Key, ...]:
@@ -116,27 +114,27 @@ class Oracle:
         """Everything that may happen next in a state."""
         return self._moves.of(world)
 
-    def closure(self, worlds: Iterable[World] | None = None) -> frozenset[World]:
-        """The states that may have been reached without anything more to be seen."""
-        reached = set(self.worlds if worlds is None else worlds)
-        left = list(reached)
+    def closure(self) -> dict[World, tuple[Move, ...]]:
+        """The states that may have been reached with nothing more to be seen, and what may follow each."""
+        reached: dict[World, tuple[Move, ...]] = {}
+        left = list(self.worlds)
         while left:
-            for move in self.moves(left.pop()):
-                if not move.keys and move.world not in reached:
-                    reached.add(move.world)
-                    left.append(move.world)
-        return frozenset(reached)
+            world = left.pop()
+            if world not in reached:
+                reached[world] = moves = tuple(self.moves(world))
+                left.extend(move.world for move in moves if not move.keys)
+        return reached
 
     def allowed(self) -> frozenset[Key]:
         """The events that could come next."""
-        return frozenset(move.keys[0] for world in self.closure() for move in self.moves(world) if move.keys)
+        return frozenset(move.keys[0] for moves in self.closure().values() for move in moves if move.keys)
 
     def see(self, key: Key) -> bool:
         """Follow an event; False, and nothing changed, where no state allows it."""
         following = frozenset(
-            replace(move.world, due=move.keys[1:] + move.world.due) if len(move.keys) > 1 else move.world
-            for world in self.closure()
-            for move in self.moves(world)
+            move.world._replace(due=move.keys[1:] + move.world.due) if len(move.keys) > 1 else move.world
+            for moves in self.closure().values()
+            for move in moves
             if move.keys and move.keys[0] == key
         )
         if not following:
@@ -167,7 +165,7 @@ class Oracle:
 
     def quiet_worlds(self) -> frozenset[World]:
         """The states that may have been reached, and in which nothing can happen without the harness."""
-        return frozenset(world for world in self.closure() if next(self.moves(world), None) is None)
+        return frozenset(world for world, moves in self.closure().items() if not moves)
 
     def blocked(self, world: World) -> frozenset[Blocked]:
         """What blocks the scripts in a state."""

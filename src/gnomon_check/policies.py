@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import cast
 
 from gnomon_check import decisions
-from gnomon_check.journeys import Journeys, Move
+from gnomon_check.journeys import Journeys, Move, aborted
 from gnomon_check.refinement import Key
 from gnomon_check.script_steps import Step
 from gnomon_check.scripts import (
@@ -66,6 +67,14 @@ WATERFALLS = {
 APPROVAL = "approval"
 
 
+class Rendered(Enum):
+    """What came of rendering a value."""
+
+    FITS = "it is content"
+    FAILS = "it is none, or the tool raised"
+    STRIKES = "the tool raised what is meant for the whole process"
+
+
 class Policies(Journeys):
     """What the policies of a call may do next."""
 
@@ -99,32 +108,49 @@ class Policies(Journeys):
                 one = f"{name}#{world.signals_made}"
                 kept = tuple(other for other in world.signals if other[0] != name)
                 made = kept if is_aborted else (*kept, (name, pos, one))
-                after = replace(after, signals=tuple(sorted(made)), signals_made=world.signals_made + 1)
+                after = after._replace(signals=tuple(sorted(made)), signals_made=world.signals_made + 1)
                 yield self.journey(after, pos, journey.SetsSignal(number, one, is_aborted))
             case PutBackSignal():
                 after = world.with_frame(place, passed(frame))
                 found = execution.signal if frame.found is None else frame.found
                 yield self.journey(after, pos, journey.RestoresSignal(number, found))
+            case EndRaised(what) if what.kind == "keyboard":
+                yield self.strikes(world, pos)
             case EndPassed() | EndDecided() | EndAuthored() | EndRaised():
                 decision = self._decision(world, pos, which, effect, standing.heard)
                 yield self._decides(world.with_frame(place, None), pos, number, decision)
             case _:
                 yield from self.common(world, pos, place, effect)
 
+    def strikes(self, world: World, pos: int) -> Move:
+        """Let a policy raise what is meant for the whole process: who waits for it is not asked (PY-4)."""
+        struck = self.journey(world, pos, journey.Strikes())
+        frames = tuple(one for one in struck.world.frames if one[0][0] != pos)
+        return replace(struck, world=self.interrupted(struck.world._replace(frames=frames), pos))
+
+    def interrupted(self, world: World, pos: int) -> World:
+        """The world in which a call is lost to what also ends its batch, so that the bodies end (PY-4)."""
+        return aborted(world) if pos < len(self.facts) else world
+
     def _decides(self, world: World, pos: int, number: int, decision: Decision) -> Move:
         """Let a listener end. A value that counts as the call's own is rendered like the body's."""
         execution = world.call(pos)
         outcome = execution.outcome
         seen: tuple[Key, ...] = ()
+        rendered = Rendered.FITS
         match execution.stage, decision:
             case Stage.EXECUTE, AuthoredSuccess(fits=True, gone=False):
                 seen, world, rendered = self.rendered(world, pos)  # DSP-10
-                decision = replace(decision, fits=rendered)
+                decision = replace(decision, fits=rendered is Rendered.FITS)
             case Stage.POST, Accept(content=None, value=str(), fits=True, gone=False) if (
                 len(execution.frames) == 1 and outcome is not None and not outcome.is_error
             ):
                 seen, world, rendered = self.rendered(world, pos)  # PST-4
-                decision = replace(decision, fits=rendered)
+                decision = replace(decision, fits=rendered is Rendered.FITS)
+        if rendered is Rendered.STRIKES:  # in the tool's own function, once the listener has decided
+            struck = self.strikes(world, pos)
+            ((name, _, (*whose, _)),) = struck.keys
+            return replace(struck, keys=((name, pos, (*whose, decisions.word(decision))), *seen))
         decides: journey.Move
         match execution.stage:
             case Stage.PRE:
@@ -137,8 +163,8 @@ class Policies(Journeys):
         first, *others = decided.keys
         return replace(decided, keys=(first, *seen, *others))
 
-    def rendered(self, world: World, pos: int) -> tuple[tuple[Key, ...], World, bool]:
-        """Let the tool render a value: what is seen of it, and whether it did so (OUT-2, OUT-3)."""
+    def rendered(self, world: World, pos: int) -> tuple[tuple[Key, ...], World, Rendered]:
+        """Let the tool render a value: what is seen of it, and what came of it (OUT-2, OUT-3)."""
         running = world.call(pos).stage is Stage.BODY
         tool = self.running(world, pos) if running else self.callable(world, pos)
         assert tool is not None, "a value that fits has a tool"
@@ -149,10 +175,12 @@ class Policies(Journeys):
             effects, end = sync_effects(script, pos, ANSWERS_NOTHING)
             wanted, world = self.wants(world, pos, effects)
             keys = (*keys, (event, pos, ()), *wanted)
+            if _strikes(end):
+                return keys, world, Rendered.STRIKES
             content = isinstance(end, EndReturned) and decisions.is_content(end.value)
             if not (content if script is tool.render else isinstance(end, EndReturned | EndNothing)):
-                return keys, world, False
-        return keys, world, True
+                return keys, world, Rendered.FAILS
+        return keys, world, Rendered.FITS
 
     def _decision(self, world: World, pos: int, which: str, effect: End, heard: Answer | None) -> Decision:
         tool = self.callable(world, pos)  # DSP-10, PST-4: what is visible now
@@ -201,7 +229,10 @@ class Policies(Journeys):
             execution = world.call(pos)
             world = world.with_call(pos, replace(execution, guards=execution.asked + 1 + left))
             verdict = _verdict(end)
-            answered = self.journey(world, pos, journey.GuardAnswers(verdict))
+            if _strikes(end):
+                answered = self.strikes(world, pos)
+            else:
+                answered = self.journey(world, pos, journey.GuardAnswers(verdict))
             key: Key = ("guard.answered", pos, (guard.id, verdict.value))
             move = replace(move, keys=(*move.keys, *keys, key, *answered.keys), world=answered.world)
         return move
@@ -225,7 +256,9 @@ class Policies(Journeys):
                 change = Change.MALFORMED
             case _:
                 change = Change.RAISED
-        changed = self.journey(following, pos, move(change))
+        changed = (
+            self.strikes(following, pos) if _strikes(end) else self.journey(following, pos, move(change))
+        )
         first, *others = changed.keys  # it is called before it does anything
         return replace(changed, keys=(first, *keys, *others))
 
@@ -240,9 +273,11 @@ class Policies(Journeys):
             observer = self.scenario.hook(identifier)
             assert observer is not None
             keys.append(("result.observed", pos, (observer.id, not outcome.is_error, outcome.code)))
-            effects, _ = sync_effects(observer.script, pos, RETURNS_NULL)
+            effects, end = sync_effects(observer.script, pos, RETURNS_NULL)
             wanted, following = self.wants(following, pos, effects)
             keys.extend(wanted)
+            if _strikes(end):
+                return Move(tuple(keys), self.strikes(following, pos).world)
         observed = journey.step(following.call(pos), journey.Observes())
         return Move(tuple(keys), following.with_call(pos, observed.state))
 
@@ -297,6 +332,9 @@ class Policies(Journeys):
                     yield Move((delegated,), _standing(waiting, pos, further))
                 else:
                     yield self._answerer_begins(waiting, pos, further, (delegated,))
+            case EndRaised(what) if what.kind == "keyboard" and not withdrawn:
+                struck = self.strikes(self._asked_no_more(world, pos), pos)
+                yield replace(struck, keys=(("policy.decided", pos, (APPROVAL, answerer.id, "raised")),))
             case EndAnswered() | EndPassed() | EndRaised():
                 yield self._answers(world, pos, frames, effect)
             case WaitForAbort():
@@ -341,13 +379,18 @@ class Policies(Journeys):
     def _asked_no_more(self, world: World, pos: int) -> World:
         asking = tuple(one for one in world.asking if one[0] != pos)
         frames = tuple(one for one in world.frames if one[0][:2] != (pos, APPROVAL))
-        return replace(world, asking=asking, frames=frames)
+        return world._replace(asking=asking, frames=frames)
 
 
 def _standing(world: World, pos: int, frames: Frames) -> World:
     """The world in which the answerers of a call stand so."""
     asking = tuple((asked, frames if asked == pos else one) for asked, one in world.asking)
-    return replace(world, asking=asking)
+    return world._replace(asking=asking)
+
+
+def _strikes(end: End) -> bool:
+    """Whether a script ends by raising what is meant for the whole process (PY-4)."""
+    return isinstance(end, EndRaised) and end.what.kind == "keyboard"
 
 
 def _verdict(end: End) -> Verdict:

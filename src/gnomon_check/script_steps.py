@@ -95,6 +95,16 @@ class Raise(Strict):
         return self
 
 
+class RaiseAtOnce(Raise):
+    """End by raising, in a script that cannot wait."""
+
+    @model_validator(mode="after")
+    def _neither_cancelled_nor_coded(self) -> RaiseAtOnce:
+        if self.kind in ("cancelled", "coded"):
+            raise ValueError(f"a script that cannot wait raises nothing of kind `{self.kind}`")
+        return self
+
+
 class Defer(Strict):
     """Hand over a context."""
 
@@ -203,6 +213,10 @@ class RaiseStep(Strict):
     raise_: Raise = Field(alias="raise")
 
 
+class RaiseAtOnceStep(RaiseStep):
+    raise_: RaiseAtOnce = Field(alias="raise")
+
+
 class DeferStep(Strict):
     defer: Defer
 
@@ -247,12 +261,8 @@ class AnswerStep(Strict):
     answer: AnswerOf
 
 
-_Common = (
-    Annotated[NoteStep, Tag("note")]
-    | Annotated[AbortStep, Tag("abort")]
-    | Annotated[RaiseStep, Tag("raise")]
-    | TaggedChangeStep
-)
+_Anywhere = Annotated[NoteStep, Tag("note")] | Annotated[AbortStep, Tag("abort")] | TaggedChangeStep
+_Common = _Anywhere | Annotated[RaiseStep, Tag("raise")]
 _Waits = Annotated[GateStep, Tag("gate")] | Annotated[AwaitAbortStep, Tag("await_abort")]
 _Row = Annotated[NextStep, Tag("next")] | Annotated[PassStep, Tag("pass")]
 
@@ -283,7 +293,8 @@ HookStep: TypeAlias = Annotated[
 """A step of a listener; `author` and the signal steps are for those of `execute` only."""
 
 SyncStep: TypeAlias = Annotated[
-    _Common
+    _Anywhere
+    | Annotated[RaiseAtOnceStep, Tag("raise")]
     | Annotated[DenyStep, Tag("deny")]
     | Annotated[NothingStep, Tag("nothing")]
     | Annotated[ReturnStep, Tag("return")],

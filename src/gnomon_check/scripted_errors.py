@@ -24,6 +24,13 @@ class ScriptedError(Exception):
 
 async def exception_of(what: Raise) -> BaseException:
     """The exception that a `raise` step raises."""
+    if what.kind == "cancelled":
+        return await _leaked_cancellation()
+    return exception_at_once(what)
+
+
+def exception_at_once(what: Raise) -> BaseException:
+    """The exception that a `raise` step raises in a script that cannot wait; it raises no cancellation."""
     match what.kind:
         case "error":
             return ScriptedError(what.message)
@@ -35,10 +42,10 @@ async def exception_of(what: Raise) -> BaseException:
             return KeyboardInterrupt(what.message)
         case "generator_exit":
             return GeneratorExit(what.message)
-        case "cancelled":
-            return await _leaked_cancellation()
         case "coded":
             return coded_error(what)
+        case "cancelled":
+            raise AssertionError("a script that cannot wait has no cancellation to raise")
 
 
 def coded_error(what: Raise) -> BaseException:

@@ -6,8 +6,9 @@ call, and the scripts of a scenario side by side; `facts` is what of the calls i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from gnomon_check.layers import TIMEOUT, Layers
 from gnomon_check.refinement import Key
@@ -48,8 +49,7 @@ The same table remembers what else a call has taken from the layers: its definit
 """
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(NamedTuple):
     """One state that fits what was seen."""
 
     layers: Layers
@@ -95,23 +95,30 @@ class World:
 
     def with_call(self, pos: int, execution: Execution) -> World:
         """The world with another state of a call."""
-        return replace(self, calls=(*self.calls[:pos], execution, *self.calls[pos + 1 :]))
+        return self._replace(calls=(*self.calls[:pos], execution, *self.calls[pos + 1 :]))
 
     def frame(self, place: Place) -> Frame | None:
         """Where a script stands, if it has begun and not ended."""
-        return next((frame for key, frame in self.frames if key == place), None)
+        for key, frame in self.frames:
+            if key == place:
+                return frame
+        return None
 
     def with_frame(self, place: Place, frame: Frame | None) -> World:
         """The world with a script at another step, or without it."""
-        return replace(self, frames=_with(self.frames, place, frame))
+        return self._replace(frames=_with(self.frames, place, frame))
 
     def row(self, pos: int, what: str) -> tuple[str, ...]:
         """What a call has taken from the layers, of a kind."""
-        return next((held for key, held in self.rows if key == (pos, what)), ())
+        wanted = pos, what
+        for key, held in self.rows:
+            if key == wanted:
+                return held
+        return ()
 
     def with_row(self, pos: int, what: str, held: tuple[str, ...]) -> World:
         """The world in which a call has taken this from the layers."""
-        return replace(self, rows=_with(self.rows, (pos, what), held or None))
+        return self._replace(rows=_with(self.rows, (pos, what), held or None))
 
 
 Key_ = TypeVar("Key_")
@@ -124,7 +131,7 @@ def _with(
     """The table with another entry under a key, or with none; in the order of the keys."""
     rest = tuple(one for one in table if one[0] != key)
     added = rest if held is None else (*rest, (key, held))
-    return tuple(sorted(added, key=lambda one: str(one[0])))
+    return tuple(sorted(added, key=itemgetter(0)))
 
 
 @dataclass(frozen=True, slots=True)

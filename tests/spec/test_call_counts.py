@@ -19,6 +19,11 @@ PINNED: dict[str, tuple[Setup, Around, tuple[int, int]]] = {
         Around(),
         (6901, 35175),
     ),
+    "whatever may strike": (
+        Setup(pre=1, guards=1, wrappers=1, post=1, finalizer=True, projector=True),
+        Around(contexts=False, signals=False, strikes=True),
+        (24570, 49747),
+    ),
     "all of it": (Setup(pre=2, guards=2, wrappers=1, post=2, finalizer=True), PLAIN, (19530, 87884)),
 }
 
@@ -29,6 +34,17 @@ def test_every_property_holds_and_the_numbers_are_what_was_pinned(name: str) -> 
     found = explore_call(setup, around=around)
     assert found.broken is None, found.trace
     assert (found.states, found.steps) == pinned
+
+
+@pytest.mark.clause("SCD-9", "PY-4")
+def test_a_call_that_is_struck_is_lost_and_nothing_more_is_seen_of_it() -> None:
+    around = Around(contexts=False, signals=False, strikes=True)
+    found = explore_call(
+        Setup(pre=2, guards=1, wrappers=1, post=1, finalizer=True, projector=True), around=around
+    )
+    assert found.broken is None, found.trace
+    assert found.stages[Stage.LOST.value] > 0
+    assert found.refused["PY-4"] > 0, "where nothing of the call runs, nothing of it strikes"
 
 
 @pytest.fixture(scope="module")

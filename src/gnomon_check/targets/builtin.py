@@ -49,7 +49,7 @@ from gnomon_check.scenario import (
     ScenarioTool,
 )
 from gnomon_check.script_steps import Execute, Step
-from gnomon_check.scripted_errors import ScriptedError
+from gnomon_check.scripted_errors import ScriptedError, exception_at_once
 from gnomon_check.scripts import EndDenied, EndNothing, EndRaised, EndReturned
 from gnomon_check.targets.builtin_listeners import AnswererStage, PostStage, PreStage, WrapperStage
 from gnomon_check.world import Blocked, value_of
@@ -268,6 +268,8 @@ def _played(script: Sequence[Step], event: str, harness: Harness, pos: int) -> o
             return value_of(value, pos)
         case EndNothing():
             return None
+        case EndRaised(what):
+            raise exception_at_once(what)
         case _:
             raise ScriptedError("it failed")
 
@@ -348,7 +350,7 @@ def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
         harness.emit("result.observed", pos=pos, observer=hook.id, outcome=outcome)
         end = play_sync(hook.script, pos, harness)
         if isinstance(end, EndRaised):
-            raise ScriptedError(end.what.message)
+            raise exception_at_once(end.what)
 
     return _named(observe, hook.id)
 
@@ -372,9 +374,11 @@ def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
             case EndReturned(value, _):
                 answered("malformed")
                 return value
-            case _:
+            case end:
                 answered("raised")
-                raise ScriptedError("the guard fails")
+                raise (
+                    exception_at_once(end.what) if isinstance(end, EndRaised) else ScriptedError("it failed")
+                )
 
     return _named(ask, guard.id)
 
