@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check explore mutants fuzz-cancel generated bench clean
+.PHONY: help demo test lint types imports check explore lockstep lockstep-long mutants fuzz-cancel generated bench clean
 
 help:
 	@echo "gnomon: the tool-call runtime of an agent, specified, built and checked"
@@ -17,7 +17,9 @@ help:
 	@echo "  make imports   the import rules (import-linter)"
 	@echo "  make check     lint, types and imports"
 	@echo "  make explore   every reachable state of a batch of three calls"
-	@echo "  make mutants   small wrong edits of the specification, each caught by name"
+	@echo "  make lockstep  specification and runtime agree: along every edge, in any order, in drawn scenarios"
+	@echo "  make lockstep-long  the same within larger bounds, and drawn more often (about half an hour)"
+	@echo "  make mutants   small wrong edits of the specification and of the runtime, each caught by name"
 	@echo "  make fuzz-cancel  drawn batches, cancelled on every early step of the loop; Ctrl-C in real processes"
 	@echo "  make generated write the generated files: schemas, vectors, pages"
 	@echo "  make bench     how fast the runtime is, as ratios (about one minute)"
@@ -54,8 +56,18 @@ check: lint types imports
 explore: $(READY)
 	@$(BIN)/gnomon explore --calls 3 --parallel 2 --abort --failure
 
+lockstep: $(READY)
+	@$(BIN)/python -m pytest tests/lockstep $(ARGS)
+
+lockstep-long: $(READY)
+	@$(BIN)/gnomon cover builtin --calls 3 --parallel 2 --reclassify
+	@$(BIN)/gnomon cover builtin --calls 3 --parallel 3
+	@$(BIN)/gnomon cover builtin --calls 4 --parallel 2
+	@GNOMON_HYPOTHESIS=campaign $(BIN)/python -m pytest tests/lockstep $(ARGS)
+
 mutants: $(READY)
 	@$(BIN)/python tests/mutants/spec_mutants.py
+	@$(BIN)/python tests/mutants/runtime_mutants.py $(ARGS)
 
 fuzz-cancel: $(READY)
 	@$(BIN)/python -W error tests/runtime/cancel_fuzz.py $(ARGS)

@@ -11,23 +11,13 @@ from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 
-from gnomon_check.conform import judge
+from gnomon_check.conform import Run, judge
 from gnomon_check.driver import Target, Window, run
 from gnomon_check.edge_cover import Way
-from gnomon_check.problem import Problem
 from gnomon_check.scenario import Scenario
 
 _AT_ONCE = 25
 """How many ways a process is given at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreed:
-    """A way on which an implementation and the specification disagree, and in what."""
-
-    scenario: Scenario
-    backend: str
-    problems: tuple[Problem, ...]
 
 
 @dataclass(slots=True)
@@ -41,7 +31,8 @@ class Covered:
     Not along all of them, where the specification leaves it to the implementation what comes next, and it
     takes another turn than planned.
     """
-    disagreed: list[Disagreed] = field(default_factory=list)
+    disagreed: list[Run] = field(default_factory=list)
+    """The ways on which the implementation and the specification disagree."""
 
     def add(self, other: Covered) -> None:
         """Take in what came of other ways."""
@@ -109,7 +100,7 @@ def _go_one(target: Target, backends: tuple[str, ...], way: Way) -> Covered:
         judged = windows
         problems = tuple(judge(scenario, windows))
         if problems:
-            found.disagreed.append(Disagreed(scenario, backend, problems))
+            found.disagreed.append(Run(scenario, backend, windows, problems))
     return found
 
 

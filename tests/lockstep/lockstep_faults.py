@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import settings
 from patched import Edit
+
+SEARCH = settings(max_examples=3_000, derandomize=True, database=None)
+"""How hard a fault is looked for."""
 
 COMMIT_ON_SETTLEMENT: tuple[Edit, ...] = (
     (

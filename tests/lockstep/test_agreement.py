@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from gnomon_check.conform import BACKENDS, Run, conform
 from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
-from gnomon_check.scenario import Scenario, dump
+from gnomon_check.replay import complaint
+from gnomon_check.scenario import Scenario
 from gnomon_check.targets.builtin import Builtin
 
 
 def agree(scenario: Scenario, backend: str) -> Run:
     found = conform(scenario, Builtin(), backend)
-    assert found.ok, "\n".join([*(one.text for one in found.problems), dump(scenario)])
+    assert found.ok, complaint(found, "builtin")
     return found
 
 

@@ -6,15 +6,13 @@ import json
 
 import pytest
 from hypothesis import Phase, find, settings
-from lockstep_faults import COMMIT_ON_SETTLEMENT, FAULTS
+from lockstep_faults import COMMIT_ON_SETTLEMENT, FAULTS, SEARCH
 from patched import runtime_with
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.generate import scenarios
 from gnomon_check.scenario import Scenario, load, shipped
 from gnomon_check.targets.builtin import Builtin
-
-SEARCH = settings(max_examples=3_000, derandomize=True, database=None)
 
 
 def _caught(scenario: Scenario, target: Builtin) -> list[str]:

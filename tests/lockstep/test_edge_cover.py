@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from lockstep_faults import FAULTS
 from patched import runtime_with
+from typer.testing import CliRunner
 
+from gnomon_check.cli import app
 from gnomon_check.conform import BACKENDS
 from gnomon_check.covering import cover
 from gnomon_check.edge_cover import Bounds, graph_of, plan
-from gnomon_check.scenario import dump
+from gnomon_check.replay import complaint
 from gnomon_check.targets.builtin import Builtin
 
 # Bounds -> how many resting states and edges the graph has, how many ways lead along all of them, and along
@@ -31,7 +36,7 @@ def test_the_runtime_agrees_along_every_edge(which: str) -> None:
     graph, _ = graph_of(bounds)
     assert (len(graph), sum(map(len, graph.values()))) == (states, edges)
     covered = cover(plan(bounds), Builtin, BACKENDS)
-    assert [(one.backend, one.problems[0].text, dump(one.scenario)) for one in covered.disagreed] == []
+    assert not covered.disagreed, complaint(covered.disagreed[0], "builtin")
     assert covered.ways == ways
     assert covered.edges == {"asyncio": edges, "trio": on_trio}
 
@@ -57,3 +62,34 @@ def test_a_cover_of_two_calls_catches_it(fault: str) -> None:
     with runtime_with(module, *edits) as runtime:
         covered = cover(plan(bounds), lambda: Builtin(runtime), BACKENDS[:1], processes=1, enough=20)
     assert clause in {one.clause for way in covered.disagreed for one in way.problems}
+
+
+def test_the_command_says_what_was_covered() -> None:
+    done = CliRunner().invoke(
+        app, ["cover", "builtin", "--calls", "1", "--parallel", "1", "--processes", "1"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "it agrees with the specification" in done.output
+    edges, rest = done.output.removeprefix("builtin: ").split(" edges between ")
+    assert f"gone along: {edges} on asyncio, {edges} on trio" in rest
+
+
+def test_the_command_tells_of_a_disagreement_and_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, edits, _ = FAULTS["commits on settlement"]
+    monkeypatch.chdir(tmp_path)
+    with runtime_with(module, *edits) as runtime:
+        monkeypatch.setattr(sys.modules["gnomon_check.cli.cover"], "Builtin", lambda: Builtin(runtime))
+        done = CliRunner().invoke(app, ["cover", "builtin", "--backend", "asyncio", "--processes", "1"])
+    assert done.exit_code == 1
+    assert "builtin on asyncio and the specification disagree" in done.output
+    (kept,) = (tmp_path / "build" / "disagreements").iterdir()
+    assert f"gnomon replay build/disagreements/{kept.name}" in done.output
+
+
+@pytest.mark.parametrize("wrong", [["elsewhere"], ["builtin", "--backend", "curio"]])
+def test_the_command_refuses_what_there_is_not(wrong: list[str]) -> None:
+    done = CliRunner().invoke(app, ["cover", *wrong])
+    assert done.exit_code == 2
+    assert "there is no" in done.stderr

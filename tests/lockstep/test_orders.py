@@ -14,7 +14,8 @@ from gnomon_check.driver import run
 from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
 from gnomon_check.orders import Order, drawn
-from gnomon_check.scenario import Scenario, dump, load
+from gnomon_check.replay import complaint
+from gnomon_check.scenario import Scenario, load
 from gnomon_check.targets.builtin import Builtin
 
 ORDERS = st.binary(max_size=80)
@@ -70,7 +71,7 @@ def test_whatever_runs_first_specification_and_runtime_agree(
     backend: str, scenario: Scenario, order: Order
 ) -> None:
     found = conform(scenario, Builtin(), backend, order)
-    assert found.ok, "\n".join([*(one.text for one in found.problems), dump(scenario), repr(order)])
+    assert found.ok, complaint(found, "builtin")
 
 
 # The lane takes it that all in flight have settled when it wakes. First in, first out, that is so here.

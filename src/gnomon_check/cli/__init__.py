@@ -9,11 +9,13 @@ from __future__ import annotations
 import typer
 
 from gnomon_check.cli.conform import conform
+from gnomon_check.cli.cover import cover
 from gnomon_check.cli.demo import demo
 from gnomon_check.cli.explain_clause import explain
 from gnomon_check.cli.explore import explore
 from gnomon_check.cli.explore_call import explore_call
 from gnomon_check.cli.repair import repair_logs
+from gnomon_check.cli.replay import replay
 from gnomon_check.cli.vectors import vectors
 from gnomon_check.cli.verify import verify
 
@@ -27,6 +29,8 @@ app = typer.Typer(
 )
 
 app.command("conform")(conform)
+app.command("cover")(cover)
+app.command("replay")(replay)
 app.command("verify")(verify)
 app.command("repair")(repair_logs)
 app.command("explore")(explore)

@@ -1,0 +1,148 @@
+"""A disagreement that is kept in a file, and run again: the scenario, the backend, the order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from gnomon_check.conform import BACKENDS, Run
+from gnomon_check.disagreement import Words
+from gnomon_check.driver import Window
+from gnomon_check.orders import Order
+from gnomon_check.refinement import key_of
+from gnomon_check.scenario import CrashStep, RepairStep, Scenario, ScenarioError, inputs_of
+
+FORMAT = "gnomon-replay/1"
+FOLDER = Path("build") / "disagreements"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What is run again."""
+
+    scenario: Scenario
+    backend: str
+    order: Order | None = None
+
+
+def keep(run: Run, folder: Path = FOLDER) -> Path:
+    """Write down what leads to the problems of a run; answers the file."""
+    kept = {
+        "replay": FORMAT,
+        "backend": run.backend,
+        "order": None if run.order is None else run.order.hex(),
+        "scenario": run.scenario.model_dump(mode="json", by_alias=True, exclude_unset=True),
+    }
+    text = json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+    name = blake2b(text.encode(), digest_size=6).hexdigest()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{run.scenario.id}-{name}.json"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def load(path: Path) -> Replay:
+    """Read such a file. Raises `ScenarioError`, with the reason."""
+    try:
+        kept: Any = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ScenarioError(f"{path}: not JSON: {error}") from None
+    if not isinstance(kept, dict) or kept.get("replay") != FORMAT:
+        raise ScenarioError(f"{path}: this is no file of a disagreement ({FORMAT})")
+    order, backend = kept.get("order"), kept.get("backend")
+    if backend not in BACKENDS:
+        raise ScenarioError(f"{path}: there is no backend {backend!r}: it is {' or '.join(BACKENDS)}")
+    try:
+        return Replay(
+            Scenario.model_validate(kept.get("scenario")),
+            backend,
+            None if order is None else bytes.fromhex(order),
+        )
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise ScenarioError(f"{path}: not a scenario: " + "; ".join(faults)) from None
+    except (TypeError, ValueError):
+        raise ScenarioError(f"{path}: its order is no text of hexadecimal digits") from None
+
+
+def complaint(run: Run, target: str) -> str:
+    """Keep what leads to the problems of a run, and say all of it."""
+    return told(run, target, keep(run))
+
+
+# -- in words -------------------------------------------------------------------------------------
+
+
+def told(run: Run, target: str, path: Path) -> str:
+    """A disagreement as people read it: what was run, what came of it, what is wrong, how to run it again."""
+    lines = [f"{target} on {run.backend} and the specification disagree.", ""]
+    lines += _surroundings(run.scenario)
+    lines += ["", *_windows(run), ""]
+    for problem in run.problems:
+        lines += [problem.text, ""]
+    lines += [f"It is kept in {path}. To run it again:", f"  gnomon replay {path}"]
+    return "\n".join(lines)
+
+
+def _surroundings(scenario: Scenario) -> Iterator[str]:
+    """What stands around the calls."""
+    yield f"  a pool of {scenario.limits.max_parallel}, and the calls"
+    for number, call in enumerate(scenario.batch.calls, 1):
+        yield f"    {number}. {call.id}: {call.name} with {call.arguments}"
+    called = {one.name for one in scenario.batch.calls}
+    for tool in scenario.tools:
+        if tool.name not in called and not scenario.changes:
+            continue
+        declared = tool.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if tool.parameters == {"type": "object"}:
+            declared.pop("parameters", None)
+        yield _line(f"tool {tool.key}", declared, "name", "id")
+    for hook in scenario.hooks:
+        declared = hook.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        yield _line(f"{hook.on} listener {hook.id}", declared, "id", "on")
+    for guard in scenario.guards:
+        declared = guard.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        yield _line(f"guard {guard.id}", declared, "id")
+    rest = scenario.model_dump(
+        mode="json", by_alias=True, exclude_unset=True, include={"mode", "scopes", "presentation", "caller",
+        "restrictions", "approval"},
+    )  # fmt: skip
+    for name, value in rest.items():
+        yield f"  {name}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _line(what: str, declared: dict[str, Any], *told_already: str) -> str:
+    left = {name: value for name, value in declared.items() if name not in told_already}
+    return f"  {what}: {json.dumps(left, ensure_ascii=False)}" if left else f"  {what}"
+
+
+def _input(window: Window, words: Words) -> str:
+    if window.step is None:
+        return "the scenario is over: every gate is opened, and the caller aborts"
+    if isinstance(window.step, CrashStep):
+        return "the process ends"
+    if isinstance(window.step, RepairStep):
+        return "the log is repaired"
+    return ", ".join(words.input(one) for one in inputs_of(window.step))
+
+
+def _windows(run: Run) -> Iterator[str]:
+    """What was done, and what was seen of it."""
+    words = Words(run.scenario)
+    for number, window in enumerate(run.windows, 1):
+        yield f"  {number}. {_input(window, words)}"
+        for event in window.events:
+            key = key_of(event)
+            if key is not None:
+                yield f"       {words.key(key)}"
+        yield f"       then it {words.waiting(window.blocked, window.idle)}"
+    if run.order is not None:
+        yield f"  what is ready at the same time runs in the order {run.order.hex() or 'of its coming'}"
