@@ -8,11 +8,14 @@ left is a valid scenario.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
 from gnomon_check.scenario import Scenario
+
+Plain: TypeAlias = dict[str, Any]
+"""A scenario, or a part of one, before it is a model."""
 
 _GATE = {"gate": {"name": "body:$call"}}
 _SECOND_GATE = {"gate": {"name": "more:$call"}}
@@ -88,12 +91,29 @@ def schedules(draw: st.DrawFn, calls: int) -> list[dict[str, Any]]:
             steps.append({"together": draw(st.lists(single, min_size=2, max_size=3))})
         else:
             steps.append(draw(single))
+    if draw(st.booleans()):
+        steps += _to_the_end(draw, names)
     return steps
 
 
+def _to_the_end(draw: st.DrawFn, names: Sequence[str]) -> list[Plain]:
+    """Release every gate, in some order: what comes of the calls is seen, and not cut short by the end."""
+    return [{"release": {"gate": name}} for name in draw(st.permutations(names))]
+
+
+def scenarios(max_calls: int = 5, min_calls: int = 0) -> st.SearchStrategy[Scenario]:
+    """A scenario of one batch of tools that are only run."""
+    return plain_scenarios(max_calls, min_calls).map(Scenario.model_validate)
+
+
+def policed(max_calls: int = 3, min_calls: int = 0) -> st.SearchStrategy[Scenario]:
+    """A scenario of one batch with listeners, guards, an approval, and projections of content."""
+    return plain_policed(max_calls, min_calls).map(Scenario.model_validate)
+
+
 @st.composite
-def scenarios(draw: st.DrawFn, max_calls: int = 5, min_calls: int = 0) -> Scenario:
-    """A scenario of one batch, with everything that this version can say."""
+def plain_scenarios(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
+    """What `scenarios` draws, as plain data."""
     kinds = [draw(tools(name)) for name in ("red", "green", "blue")[: draw(st.integers(1, 3))]]
     names = [one["name"] for one in kinds] * 3 + ["nowhere"]
     calls = [
@@ -104,18 +124,16 @@ def scenarios(draw: st.DrawFn, max_calls: int = 5, min_calls: int = 0) -> Scenar
         }
         for pos in range(draw(st.integers(min_calls, max_calls)))
     ]
-    return Scenario.model_validate(
-        {
-            "scenario": "gnomon/1",
-            "id": "generated",
-            "title": "drawn by Hypothesis",
-            "clauses": [],
-            "limits": {"max_parallel": draw(st.integers(1, 3))},
-            "tools": kinds,
-            "batches": [{"id": "b1", "calls": calls}],
-            "schedule": draw(schedules(len(calls))),
-        }
-    )
+    return {
+        "scenario": "gnomon/1",
+        "id": "generated",
+        "title": "drawn by Hypothesis",
+        "clauses": [],
+        "limits": {"max_parallel": draw(st.integers(1, 3))},
+        "tools": kinds,
+        "batches": [{"id": "b1", "calls": calls}],
+        "schedule": draw(schedules(len(calls))),
+    }
 
 
 # -- policies -----------------------------------------------------------------------------------
@@ -159,6 +177,8 @@ _RAISES: tuple[dict[str, Any], ...] = (
     {"raise": {}},
     {"raise": {"kind": "coded", "code": "OWN_CODE"}},
     {"raise": {"kind": "unprintable"}},
+    {"raise": {"kind": "keyboard"}},
+    {"raise": {"kind": "exit"}},
 )
 
 
@@ -203,20 +223,21 @@ GUARD_ENDS: tuple[dict[str, Any], ...] = (
     {"return": {"value": True}},
     {"return": {"value": None}},
     {"raise": {}},
+    {"raise": {"kind": "keyboard"}},
 )
 _CHANGES: tuple[dict[str, Any], ...] = (
     {"nothing": {}},
     {"return": {"value": _TEXT}},
     {"return": {"value": "no content"}},
     {"raise": {}},
+    {"raise": {"kind": "keyboard"}},
 )
 
 
 @st.composite
-def policed(draw: st.DrawFn, max_calls: int = 3, min_calls: int = 0) -> Scenario:
-    """A scenario of one batch with listeners, guards, an approval, and projections of content."""
-    base = draw(scenarios(max_calls=max_calls, min_calls=min_calls))
-    plain = base.model_dump(by_alias=True, exclude_unset=True)
+def plain_policed(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
+    """What `policed` draws, as plain data."""
+    plain = draw(plain_scenarios(max_calls, min_calls))
     count = len(plain["batches"][0]["calls"])
     for one in plain["tools"]:
         body = one["body"]
@@ -246,9 +267,14 @@ def policed(draw: st.DrawFn, max_calls: int = 3, min_calls: int = 0) -> Scenario
     for _ in range(draw(st.integers(0, 6)) if steps else 0):
         place = draw(st.integers(0, len(plain["schedule"])))
         plain["schedule"].insert(place, draw(st.sampled_from(steps)))
+    finishes: bool = draw(st.booleans())
+    if steps and finishes:
+        names = [f"hook{number}:{pos}" for number in range(len(hooks)) for pos in range(count)]
+        plain["schedule"] += steps[:count]
+        plain["schedule"] += _to_the_end(draw, names)
     if draw(st.booleans()):
         plain["approval"] = {"policy": draw(st.sampled_from(("ask", "ask", "never")))}
     if draw(st.integers(0, 4)) == 0:
         plain["caller"] = None
     plain.update(hooks=hooks, guards=guards)
-    return Scenario.model_validate(plain)
+    return plain

@@ -6,14 +6,12 @@ any of them, or all at once.
 
 from __future__ import annotations
 
-from typing import Any
+import copy
 
 from hypothesis import strategies as st
 
-from gnomon_check.generate import GUARD_ENDS, listeners, policed, scenarios, tools
+from gnomon_check.generate import GUARD_ENDS, Plain, listeners, plain_policed, plain_scenarios, tools
 from gnomon_check.scenario import Scenario
-
-Plain = dict[str, Any]
 
 _SCOPES: tuple[list[Plain], ...] = (
     [],
@@ -229,8 +227,8 @@ THEMES = (_with_time, _with_signals, _with_approvals, _with_changes, _with_calls
 def living(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
     """A scenario around a theme, or around all of them at once; of one call, it may be a single one."""
     bare = draw(st.booleans())
-    base = draw((scenarios if bare else policed)(max_calls=max_calls, min_calls=1))
-    plain = base.model_dump(by_alias=True, exclude_unset=True)
+    drawn = draw((plain_scenarios if bare else plain_policed)(max_calls, 1))
+    plain = copy.deepcopy(drawn)  # what is drawn shares its parts, and here they are changed
     _tamed(draw, plain)
     plain.setdefault("hooks", [])
     plain.setdefault("guards", [])

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
+import anyio
+
 from gnomon_check.changes import Change
 from gnomon_check.hostile import realised
 from gnomon_check.script_steps import Execute, Raise, Step
@@ -195,8 +197,10 @@ class _Row:
         self._stage.emit("policy.delegated", **self._about, nth=self.delegated)
         try:
             self.heard, self._raised = await self._stage.next(), None
-        except Exception as error:  # the answer of the rest of the row is that it failed
-            self.heard, self._raised = None, error
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt | anyio.get_cancelled_exc_class()):
+                raise  # it is meant for the process, or for this one
+            self.heard, self._raised = None, error  # the answer of the rest of the row is that it failed
         told = "raised" if self._raised is not None else word(self.heard)
         self._stage.emit("policy.resumed", **self._about, nth=self.delegated, answer=told)
 

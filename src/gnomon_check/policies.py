@@ -125,7 +125,8 @@ class Policies(Journeys):
     def strikes(self, world: World, pos: int) -> Move:
         """Let a policy raise what is meant for the whole process: who waits for it is not asked (PY-4)."""
         struck = self.journey(world, pos, journey.Strikes())
-        frames = tuple(one for one in struck.world.frames if one[0][0] != pos)
+        # Whoever answers a request that was withdrawn goes on, and is waited for (PY-13).
+        frames = tuple(one for one in struck.world.frames if one[0][0] != pos or one[0][1] == APPROVAL)
         return replace(struck, world=self.interrupted(struck.world._replace(frames=frames), pos))
 
     def interrupted(self, world: World, pos: int) -> World:

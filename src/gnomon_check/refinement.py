@@ -7,6 +7,7 @@ Texts, digests, numbers of records and everything informative are not in a key.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from gnomon_check.events import Event
@@ -49,6 +50,29 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "registry.changed": ("op", "name", "refused"),
 }
 """Each event that is compared, and the fields of it that count; all others are never compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """Something that the specification leaves to an implementation."""
+
+    clause: str
+    what: str
+
+
+FREEDOMS: dict[str, Freedom] = {
+    "bodies": Freedom("SCD-4", "what bodies do that run at the same time comes in any order"),
+    "lane and bodies": Freedom("SCD-7", "what a body does comes before, between or after what the lane does"),
+    "notice": Freedom("SCD-4", "when the lane notices that a call has settled; until then it holds its slot"),
+    "due": Freedom("SCD-9", "whether a result that was due is still committed after a failure"),
+    "landing": Freedom("PY-3", "when a native cancellation reaches the batch, which is then aborted"),
+    "withdrawn": Freedom("PY-13", "when an approver ends whose request was withdrawn"),
+    "moment": Freedom("TMO-1", "what is due at the same moment of virtual time comes in any order"),
+}
+"""What may come in another order, or not at all, within a window; nothing else may.
+
+The machine of the specification has a choice in each of these places, and the oracle follows all of them.
+"""
 
 
 def key_of(event: Event) -> Key | None:

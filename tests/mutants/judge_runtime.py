@@ -28,10 +28,10 @@ COVERS = {"cover": Bounds(2, 2), "cover: classified anew": Bounds(2, 2, reclassi
 NO_ORDER = st.none()
 ORDERS = st.binary(max_size=80)
 DRAWN: dict[str, tuple[st.SearchStrategy[Scenario], st.SearchStrategy[Order | None], int]] = {
-    "drawn: batches": (scenarios(), NO_ORDER, 1_500),
-    "drawn: policies": (policed(), NO_ORDER, 2_500),
-    "drawn: lives": (living(), NO_ORDER, 3_000),
-    "drawn: orders": (scenarios() | policed() | living(), ORDERS, 1_500),
+    "drawn: batches": (scenarios(), NO_ORDER, 1_000),
+    "drawn: policies": (policed(), NO_ORDER, 1_500),
+    "drawn: lives": (living(), NO_ORDER, 2_000),
+    "drawn: orders": (scenarios() | policed() | living(), ORDERS, 1_000),
 }
 """What is drawn: scenarios, the orders that they run in, and how many at most."""
 
