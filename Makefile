@@ -57,7 +57,9 @@ explore: $(READY)
 	@$(BIN)/gnomon explore --calls 3 --parallel 2 --abort --failure
 
 lockstep: $(READY)
-	@$(BIN)/python -m pytest tests/lockstep $(ARGS)
+	@$(BIN)/python -m coverage run -m pytest tests/lockstep $(ARGS)
+	@cat build/witnesses.txt
+	@$(BIN)/python -m coverage report
 
 lockstep-long: $(READY)
 	@$(BIN)/gnomon cover builtin --calls 3 --parallel 2 --reclassify

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import jsonschema
@@ -21,6 +22,7 @@ from gnomon.subset import explain, subset_violations
 from gnomon.values import JSON, NotJson, show_path, snapshot
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MOVED = re.compile("[\U0010f000-\U0010f7ff]")
 _LONG = 13_000
 """Bits of an integer that jsonschema-rs no longer reads exactly (about 4,000 digits)."""
 
@@ -51,16 +53,14 @@ class Schema:
 
     def violations(self, value: JSON) -> list[str]:
         """Every way in which `value` does not fit, each with its path; empty where it fits."""
-        try:
+        with suppress(UnicodeEncodeError, ValueError):  # it holds what cannot be taken as it is
             if self._fast.is_valid(value) and not _holds_long_integer(value):
                 return []
-            taken = value
-        except (UnicodeEncodeError, ValueError):
-            taken = _without_surrogates(value)
         if _holds_long_integer(value):
             found = list(_slowly(self.source, value))
         else:
-            found = [_told(one) for one in self._fast.iter_errors(taken)]
+            # What does not fit may not have been looked at as far as a surrogate that it holds.
+            found = [_told(one) for one in self._fast.iter_errors(_without_surrogates(value))]
         if not found or not self._subset:
             return found
         return explain(self.source, value) or found
@@ -76,7 +76,7 @@ def _compiled(source: Any, what: str) -> Any:
 
 
 def _told(error: Any) -> str:
-    return f"{show_path(tuple(error.instance_path))}: {error.message}"
+    return _moved_back(f"{show_path(tuple(error.instance_path))}: {error.message}")
 
 
 # -- what jsonschema-rs cannot take -----------------------------------------------------------------
@@ -85,6 +85,11 @@ def _told(error: Any) -> str:
 def _moved(text: str) -> str:
     """The text with each lone surrogate as a private character of its own, which stands for no other."""
     return _SURROGATE.sub(lambda found: chr(0x10F000 + ord(found.group()) - 0xD800), text)
+
+
+def _moved_back(text: str) -> str:
+    """The text with the surrogates in their place again."""
+    return _MOVED.sub(lambda found: chr(ord(found.group()) - 0x10F000 + 0xD800), text)
 
 
 def _without_surrogates(value: JSON) -> JSON:

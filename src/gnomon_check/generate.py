@@ -7,6 +7,7 @@ left is a valid scenario.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -46,17 +47,61 @@ _PARALLEL: tuple[Any, ...] = (True, True, False, None, {"value": 1}, {"raise": {
 
 _ARGUMENTS = ("{}", "", '{"path": "x"}', '{"path": ', '{"path": 7}', "[1]")
 
+_SCHEMAS: tuple[Any, ...] = (
+    {"type": "string"},
+    {"type": "integer"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "null"},
+    {"enum": ["x", "xx"], "type": "string"},
+    {"type": "array", "items": {"type": "integer"}},
+    {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]},
+    {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+    {},
+)
+
 _PARAMETERS: tuple[Any, ...] = (
     {"type": "object"},
     {"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": False},
 )
+
+_KEYS = st.sampled_from(("x", "path"))
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 9) | st.sampled_from((0.5, -0.0, 1.0, "", "x", "\ud800")),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_KEYS, inner, max_size=2),
+    max_leaves=4,
+)
+"""JSON values, small ones, of every kind."""
+
+
+def arguments() -> st.SearchStrategy[str]:
+    """The raw text of arguments: mostly JSON, mostly an object, and now and then cut off."""
+    told = VALUES.map(json.dumps)
+    within = VALUES.map(lambda value: json.dumps({"path": value}))
+    return st.sampled_from(_ARGUMENTS) | within | told | within.map(lambda text: text[:-1])
+
+
+def parameters() -> st.SearchStrategy[Plain]:
+    """What a tool publishes: that it takes anything, or a path of some kind."""
+    return st.sampled_from(_PARAMETERS) | st.builds(
+        lambda path, required, open_: {
+            "type": "object",
+            "properties": {"path": path},
+            "required": ["path"] if required else [],
+            "additionalProperties": open_,
+        },
+        st.sampled_from(_SCHEMAS),
+        st.booleans(),
+        st.booleans(),
+    )
 
 
 @st.composite
 def scripts(draw: st.DrawFn) -> list[dict[str, Any]]:
     """The script of a body: mostly one gate, then an ending."""
     middles = draw(st.lists(st.sampled_from(_MIDDLES), max_size=3)) or [_GATE]
-    return [*middles, draw(st.sampled_from(_ENDINGS))]
+    returned = VALUES.map(lambda value: {"return": {"value": value}})
+    return [*middles, draw(st.sampled_from(_ENDINGS) | returned)]
 
 
 @st.composite
@@ -68,7 +113,7 @@ def tools(draw: st.DrawFn, name: str) -> dict[str, Any]:
         one["parallel"] = parallel
     if draw(st.booleans()):
         one["interrupt"] = "cancel"
-    one["parameters"] = draw(st.sampled_from(_PARAMETERS))
+    one["parameters"] = draw(parameters())
     return one
 
 
@@ -120,7 +165,7 @@ def plain_scenarios(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
         {
             "id": draw(st.sampled_from(("a", "b", f"c{pos}"))),
             "name": draw(st.sampled_from(names)),
-            "arguments": draw(st.sampled_from(_ARGUMENTS)),
+            "arguments": draw(arguments()),
         }
         for pos in range(draw(st.integers(min_calls, max_calls)))
     ]
@@ -246,7 +291,7 @@ def plain_policed(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
         if draw(st.booleans()):
             body.insert(0, {"conclude": {}})
         if draw(st.integers(0, 3)) == 0:
-            one["output"] = {"schema": {"type": draw(st.sampled_from(("string", "integer")))}}
+            one["output"] = {"schema": draw(st.sampled_from(_SCHEMAS))}
         for field in ("project", "finalize", "presentation_meta"):
             if draw(st.integers(0, 3)) == 0:
                 one[field] = [draw(st.sampled_from(_CHANGES))]

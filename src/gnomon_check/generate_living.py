@@ -18,7 +18,7 @@ _SCOPES: tuple[list[Plain], ...] = (
     [{"name": "preset"}, {"name": "agent", "parent": "preset"}],
     [{"name": "preset", "mode": "both"}, {"name": "agent", "parent": "preset"}, {"name": "other"}],
 )
-_CHANGES: tuple[Plain, ...] = (
+CHANGES: tuple[Plain, ...] = (
     {"register": {"tool": "red-2"}},
     {"register": {"tool": "red-2"}},
     {"register": {"tool": "red-3"}},
@@ -189,9 +189,9 @@ def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
     plain["guards"].append({"id": "late-guard", "later": True, "script": [end]})
     plain["hooks"].append({**draw(listeners(9)), "id": "late-hook", "later": True})
     for _ in range(draw(st.integers(0, 2))):
-        _insert(draw, draw(st.sampled_from(_scripts(plain))), draw(st.sampled_from(_CHANGES)))
+        _insert(draw, draw(st.sampled_from(_scripts(plain))), draw(st.sampled_from(CHANGES)))
     for _ in range(draw(st.integers(1, 4))):
-        _insert(draw, plain["schedule"], draw(st.sampled_from(_CHANGES)), last=True)
+        _insert(draw, plain["schedule"], draw(st.sampled_from(CHANGES)), last=True)
     if draw(st.integers(0, 3)) == 0:
         # What comes and goes again: without the first, the second would mostly be refused.
         first, second = draw(st.sampled_from(_PAIRS))

@@ -39,7 +39,7 @@ def keep(run: Run, folder: Path = FOLDER) -> Path:
         "order": None if run.order is None else run.order.hex(),
         "scenario": run.scenario.model_dump(mode="json", by_alias=True, exclude_unset=True),
     }
-    text = json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(kept, indent=1) + "\n"
     name = blake2b(text.encode(), digest_size=6).hexdigest()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{run.scenario.id}-{name}.json"
@@ -89,7 +89,7 @@ def told(run: Run, target: str, path: Path) -> str:
     for problem in run.problems:
         lines += [problem.text, ""]
     lines += [f"It is kept in {path}. To run it again:", f"  gnomon replay {path}"]
-    return "\n".join(lines)
+    return "\n".join(lines).encode("utf-8", "backslashreplace").decode()  # lone surrogates can be drawn
 
 
 def _surroundings(scenario: Scenario) -> Iterator[str]:

@@ -29,8 +29,8 @@ NO_ORDER = st.none()
 ORDERS = st.binary(max_size=80)
 DRAWN: dict[str, tuple[st.SearchStrategy[Scenario], st.SearchStrategy[Order | None], int]] = {
     "drawn: batches": (scenarios(), NO_ORDER, 1_000),
-    "drawn: policies": (policed(), NO_ORDER, 1_500),
-    "drawn: lives": (living(), NO_ORDER, 2_000),
+    "drawn: policies": (policed(), NO_ORDER, 1_200),
+    "drawn: lives": (living(), NO_ORDER, 1_200),
     "drawn: orders": (scenarios() | policed() | living(), ORDERS, 1_000),
 }
 """What is drawn: scenarios, the orders that they run in, and how many at most."""

@@ -184,6 +184,16 @@ def test_overlong_integers_are_judged_exactly_and_told_without_them() -> None:
 
 
 @pytest.mark.clause("VAL-6")
+def test_a_lone_surrogate_in_what_does_not_fit_is_told_as_it_is() -> None:
+    """Seen to fail: the verdict came before the surrogate was met, and the reason for it was an error."""
+    schema = Schema({"type": "object", "properties": {"a": {"type": "integer"}}}, "a schema")
+    values: tuple[JSON, ...] = (["\ud800"], "\ud800", {"a": "\udfff"}, {"a": ["\ud800"]})
+    for value in values:
+        (violation,) = schema.violations(value)
+        assert ("\ud800" in violation) or ("\udfff" in violation)
+
+
+@pytest.mark.clause("VAL-6")
 def test_lone_surrogates_are_kept_apart() -> None:
     for subset in (True, False):
         schema = Schema({"type": "string", "enum": ["\ud800", "b"]}, "it", subset=subset)
