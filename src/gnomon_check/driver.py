@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -77,6 +77,7 @@ class Target(Protocol):
         """Why a scenario cannot be run on this implementation at all, or nothing."""
 
 
+_OVER = Cause("caller", "the scenario is over")
 _NESTED = "nested-{}"
 """The id of a call that a body makes."""
 
@@ -105,6 +106,9 @@ class Harness:
         self._tokens: dict[int, tuple[int, object]] = {}
         self.own_signals: dict[str, Callable[[Cause], None]] = {}
         """How the signal is aborted that a wrapper made last under a name."""
+        self._made: list[Callable[[Cause], None]] = []
+        self._over_and_done = False
+        self._broken_off = False
         self._kept: dict[int, BaseException] = {}
         self.crashed = False
         """The runtime has been dropped: nothing that it still does is seen, or logged."""
@@ -206,6 +210,7 @@ class Harness:
         pos = self._position_of_body(tool.name, call_id, context.token)
         self._bodies.add(pos)
         attempt = self.attempts[pos] = self.attempts.get(pos, 0) + 1
+        self._kept.pop(pos, None)  # an interruption that an earlier attempt never came to is not for this one
         stage = BodyStage(self, pos, signal, context=context)
         return await play(tool.body, pos, attempt, tool.interrupt == "cancel", stage)
 
@@ -266,6 +271,24 @@ class Harness:
         for event in self._gates.values():
             event.set()
 
+    def makes_signal(self, name: str, abort: Callable[[Cause], None]) -> None:
+        """A wrapper has made a signal, under a name: it is the last of that name."""
+        self.own_signals[name] = abort
+        self._made.append(abort)
+        if self._over_and_done:
+            abort(_OVER)
+
+    def abort_what_is_left(self) -> None:
+        """Abort every signal that wrappers have made, and those to come: nobody else will any more."""
+        self._over_and_done = True
+        for abort in self._made:
+            abort(_OVER)
+
+    async def break_off(self) -> None:
+        """End an implementation that never ends by itself; nothing that waits in a script holds it up."""
+        self._broken_off = True
+        await break_off()
+
     def abort(self, reason: str | None) -> None:
         """Abort the caller's signal; only the first time is an event."""
         if self.aborted:
@@ -310,7 +333,7 @@ class Harness:
                     with anyio.CancelScope(shield=keep_for is not None):
                         await event.wait()
                 except anyio.get_cancelled_exc_class() as interruption:
-                    if keep_for is None:
+                    if keep_for is None or self._broken_off:
                         raise
                     self._kept[keep_for] = interruption
         finally:
@@ -390,8 +413,15 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
         harness.controls.finish()
         windows.append(await _window(harness, None))
         if not harness.over:
-            await break_off()
+            harness.abort_what_is_left()
+            windows[-1] = _joined(windows[-1], await _window(harness, None))
+        if not harness.over:
+            await harness.break_off()
     return windows
+
+
+def _joined(first: Window, second: Window) -> Window:
+    return replace(second, echoes=first.echoes, events=(*first.events, *second.echoes, *second.events))
 
 
 async def _window(harness: Harness, step: ScheduleStep | None) -> Window:

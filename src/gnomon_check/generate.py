@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
 
 from gnomon_check.scenario import Scenario
 
+T = TypeVar("T")
 Plain: TypeAlias = dict[str, Any]
 """A scenario, or a part of one, before it is a model."""
 
@@ -43,7 +44,7 @@ _MIDDLES: tuple[dict[str, Any], ...] = (
     {"on_cancel": {"do": "unwind", "gate": "unwind:$call"}},
 )
 
-_PARALLEL: tuple[Any, ...] = (True, True, False, None, {"value": 1}, {"raise": {}})
+_PARALLEL: tuple[Any, ...] = (True, True, True, True, True, False, None, {"value": 1}, {"raise": {}})
 
 _ARGUMENTS = ("{}", "", '{"path": "x"}', '{"path": ', '{"path": 7}', "[1]")
 
@@ -78,12 +79,13 @@ def arguments() -> st.SearchStrategy[str]:
     """The raw text of arguments: mostly JSON, mostly an object, and now and then cut off."""
     told = VALUES.map(json.dumps)
     within = VALUES.map(lambda value: json.dumps({"path": value}))
-    return st.sampled_from(_ARGUMENTS) | within | told | within.map(lambda text: text[:-1])
+    unusual = st.sampled_from(_ARGUMENTS) | within | told | within.map(lambda text: text[:-1])
+    return _seldom(unusual, st.just("{}"))
 
 
 def parameters() -> st.SearchStrategy[Plain]:
     """What a tool publishes: that it takes anything, or a path of some kind."""
-    return st.sampled_from(_PARAMETERS) | st.builds(
+    of_some_kind = st.builds(
         lambda path, required, open_: {
             "type": "object",
             "properties": {"path": path},
@@ -94,14 +96,21 @@ def parameters() -> st.SearchStrategy[Plain]:
         st.booleans(),
         st.booleans(),
     )
+    return _seldom(st.sampled_from(_PARAMETERS) | of_some_kind, st.just({"type": "object"}))
+
+
+def _seldom(unusual: st.SearchStrategy[T], usual: st.SearchStrategy[T]) -> st.SearchStrategy[T]:
+    """Mostly what is usual: what keeps a body from running is not to be drawn more often than bodies."""
+    return st.integers(0, 4).flatmap(lambda number: unusual if number == 4 else usual)
 
 
 @st.composite
 def scripts(draw: st.DrawFn) -> list[dict[str, Any]]:
     """The script of a body: mostly one gate, then an ending."""
-    middles = draw(st.lists(st.sampled_from(_MIDDLES), max_size=3)) or [_GATE]
+    middles = draw(_seldom(st.lists(st.sampled_from(_MIDDLES), max_size=3), st.just([]))) or [_GATE]
     returned = VALUES.map(lambda value: {"return": {"value": value}})
-    return [*middles, draw(st.sampled_from(_ENDINGS) | returned)]
+    usual = st.just(_ENDINGS[0]) | returned
+    return [*middles, draw(st.booleans().flatmap(lambda one: usual if one else st.sampled_from(_ENDINGS)))]
 
 
 @st.composite
@@ -125,20 +134,30 @@ def _gates(names: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
 def schedules(draw: st.DrawFn, calls: int) -> list[dict[str, Any]]:
     """A schedule for a batch of `calls` calls: releases in any order, an abort or a cancellation."""
     names = [f"{kind}:{pos}" for pos in range(calls) for kind in ("body", "more", "unwind")] or ["none"]
-    single = st.one_of(
-        _gates(names), _gates(names), _gates(names), st.just({"abort": {}}), st.just({"cancel": {}})
-    )
     steps: list[dict[str, Any]] = [{"open": {}}]
-    if draw(st.booleans()) and draw(st.booleans()):
-        steps.insert(0, draw(st.one_of(_gates(names), st.just({"abort": {}}))))
-    for _ in range(draw(st.integers(0, 10))):
+    for _ in range(draw(st.integers(0, 8))):
         if draw(st.integers(0, 3)) == 3:
-            steps.append({"together": draw(st.lists(single, min_size=2, max_size=3))})
+            steps.append({"together": draw(st.lists(_gates(names), min_size=2, max_size=3))})
         else:
-            steps.append(draw(single))
+            steps.append(draw(_gates(names)))
     if draw(st.booleans()):
         steps += _to_the_end(draw, names)
+    for word in ("abort", "cancel"):
+        if draw(st.integers(0, 3)) == 3:
+            _put_in(draw, steps, {word: {}})
+    if draw(st.integers(0, 7)) == 7:
+        steps.insert(0, draw(st.one_of(_gates(names), st.just({"abort": {}}))))
     return steps
+
+
+def _put_in(draw: st.DrawFn, steps: list[Plain], step: Plain) -> None:
+    """Put a step after the opening: between two others, or together with one of them."""
+    place = draw(st.integers(1, len(steps)))
+    if place < len(steps) and draw(st.booleans()):
+        one = steps[place]
+        steps[place] = {"together": [step, *one.get("together", [one])]}
+    else:
+        steps.insert(place, step)
 
 
 def _to_the_end(draw: st.DrawFn, names: Sequence[str]) -> list[Plain]:
@@ -160,14 +179,15 @@ def policed(max_calls: int = 3, min_calls: int = 0) -> st.SearchStrategy[Scenari
 def plain_scenarios(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
     """What `scenarios` draws, as plain data."""
     kinds = [draw(tools(name)) for name in ("red", "green", "blue")[: draw(st.integers(1, 3))]]
-    names = [one["name"] for one in kinds] * 3 + ["nowhere"]
+    names = [one["name"] for one in kinds] * 6 + ["nowhere"]
+    several = st.integers(min(2, max_calls), max_calls)
     calls = [
         {
             "id": draw(st.sampled_from(("a", "b", f"c{pos}"))),
             "name": draw(st.sampled_from(names)),
             "arguments": draw(arguments()),
         }
-        for pos in range(draw(st.integers(min_calls, max_calls)))
+        for pos in range(draw(_seldom(st.integers(min_calls, max_calls), several)))
     ]
     return {
         "scenario": "gnomon/1",
@@ -195,6 +215,8 @@ _PRE_DECISIONS: tuple[Any, ...] = (
     {"kind": "ask", "reason": "sure?"},
     {"kind": "ask"},
     {"kind": "ask", "reason": "really?"},
+    {"kind": "ask", "reason": "really?"},
+    {"kind": "ask", "reason": "really?"},
     {"kind": "fine"},
     None,
 )
@@ -204,6 +226,8 @@ _POST_DECISIONS: tuple[Any, ...] = (
     {"kind": "accept", "value": 7},
     {"kind": "accept", "value": "text"},
     {"kind": "accept", "value": None, "content": _TEXT},
+    {"kind": "block", "feedback": _TEXT},
+    {"kind": "block", "feedback": _TEXT},
     {"kind": "block", "feedback": _TEXT},
     {"kind": "block", "feedback": []},
     {"kind": "block"},
@@ -238,6 +262,7 @@ def listeners(draw: st.DrawFn, number: int) -> dict[str, Any]:
     for _ in range(draw(st.sampled_from((0, 1, 1, 1, 2)))):
         script.append({"next": {}})
     contexts = draw(st.sampled_from(([], ["given"])))
+    raised = st.sampled_from(_RAISES)
     match on:
         case "pre_execute":
             decided = st.sampled_from(_PRE_DECISIONS).map(lambda one: {"decide": {"decision": one}})
@@ -252,7 +277,7 @@ def listeners(draw: st.DrawFn, number: int) -> dict[str, Any]:
             if draw(st.booleans()):
                 script.insert(0, {"set_signal": {"name": f"own{number}", "aborted": draw(st.booleans())}})
     script.append(
-        draw(st.one_of(st.just({"pass": {}}), st.just({"pass": {}}), decided, st.sampled_from(_RAISES)))
+        draw(st.booleans().flatmap(lambda one: st.just({"pass": {}}) if one else decided | decided | raised))
     )
     match = draw(st.sampled_from(({}, {}, {"pos": 0}, {"tool": "red"})))
     return {"id": f"hook{number}", "on": on, "prepend": draw(st.booleans()), "match": match, "script": script}
@@ -293,18 +318,19 @@ def plain_policed(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
         if draw(st.integers(0, 3)) == 0:
             one["output"] = {"schema": draw(st.sampled_from(_SCHEMAS))}
         for field in ("project", "finalize", "presentation_meta"):
-            if draw(st.integers(0, 3)) == 0:
+            if draw(st.integers(0, 5)) == 0:
                 one[field] = [draw(st.sampled_from(_CHANGES))]
         if draw(st.integers(0, 5)) == 0:
             one["render"] = [{"note": {"text": "rendered"}}, draw(st.sampled_from(_CHANGES))]
     hooks = [draw(listeners(number)) for number in range(draw(st.integers(0, 3)))]
     if draw(st.booleans()):
         hooks.append({"id": "seen", "on": "result", "script": []})
-    guards = [
-        {"id": f"guard{number}", "script": [draw(st.sampled_from(GUARD_ENDS))]}
-        for number in range(draw(st.integers(0, 2)))
-    ]
-    answers = ("allowed-once", "allowed-once", "rejected", "cancelled", "unavailable", "yes")
+    if draw(st.integers(0, 5)) == 5:
+        blocks = {"decide": {"decision": {"kind": "block", "feedback": _TEXT}, "contexts": ["blocked"]}}
+        hooks.append({"id": "blocks", "on": "post_execute", "script": [blocks]})
+    ends = _seldom(st.sampled_from(GUARD_ENDS), st.just({"nothing": {}}))
+    guards = [{"id": f"guard{number}", "script": [draw(ends)]} for number in range(draw(st.integers(0, 2)))]
+    answers = ("allowed-once", "allowed-once", "rejected", "cancelled", "cancelled", "unavailable", "yes")
     steps = [
         *({"approve": {"pos": pos, "outcome": draw(st.sampled_from(answers))}} for pos in range(count)),
         *({"release": {"gate": f"hook{number}:{pos}"}} for number in range(3) for pos in range(count)),

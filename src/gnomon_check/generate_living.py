@@ -56,6 +56,7 @@ _POLICIES: tuple[Plain, ...] = (
 _ANSWERS: tuple[list[Plain], ...] = (
     [{"answer": {"outcome": "allowed-once"}}],
     [{"answer": {"outcome": "rejected"}}],
+    [{"answer": {"outcome": "cancelled"}}],
     [{"answer": {"outcome": "yes"}}],
     [{"next": {}}, {"pass": {}}],
     [{"pass": {}}],
@@ -69,6 +70,17 @@ _ANSWERS: tuple[list[Plain], ...] = (
 def _insert(draw: st.DrawFn, into: list[Plain], step: Plain, *, last: bool = False) -> None:
     """Put a step somewhere into a script or a schedule; before its end, unless it may stand `last`."""
     into.insert(draw(st.integers(0, max(len(into) - (0 if last else 1), 0))), step)
+
+
+def _after_opening(draw: st.DrawFn, plain: Plain, step: Plain) -> None:
+    """Put a step into the schedule, mostly where a batch may be open."""
+    schedule = plain["schedule"]
+    first = draw(st.sampled_from((0, 1, 1, 1)))
+    schedule.insert(draw(st.integers(first, len(schedule))), step)
+
+
+def _right_after_opening(plain: Plain, step: Plain) -> None:
+    plain["schedule"].insert(plain["schedule"].index({"open": {}}) + 1, step)
 
 
 def _scripts(plain: Plain) -> list[list[Plain]]:
@@ -111,7 +123,9 @@ def _with_time(draw: st.DrawFn, plain: Plain) -> None:
     """Timeouts, sleeping bodies and wrappers, a retry outside of the timeout."""
     for one in plain["tools"]:
         one["timeout_ms"] = draw(st.sampled_from((None, 5, 5, 10)))
-        waits: Plain | None = draw(st.sampled_from((None, {"sleep": {"ms": 7}}, {"await_abort": {}})))
+        waits: Plain | None = draw(
+            st.sampled_from((None, {"sleep": {"ms": 7}}, {"await_abort": {}}, {"await_abort": {}}))
+        )
         if waits is not None:
             one["interrupt"] = draw(st.sampled_from(("signal", "signal", "cancel")))
             one["body"].insert(0, waits)
@@ -123,16 +137,17 @@ def _with_time(draw: st.DrawFn, plain: Plain) -> None:
     if draw(st.booleans()):
         again = {"id": "again", "on": "execute", "prepend": True, "script": [{"next": {}}, {"next": {}}]}
         plain["hooks"].append(again)
-    for _ in range(draw(st.integers(1, 5))):
-        _insert(draw, plain["schedule"], {"advance": {"ms": draw(st.sampled_from((3, 5, 7)))}}, last=True)
+    for _ in range(draw(st.integers(2, 5))):
+        _after_opening(draw, plain, {"advance": {"ms": draw(st.sampled_from((3, 5, 7)))}})
 
 
 def _with_signals(draw: st.DrawFn, plain: Plain) -> None:
     """Signals of wrappers, put in place and put back, and aborted from anywhere."""
     for number in range(draw(st.integers(1, 2))):
-        own = {"name": draw(st.sampled_from((f"own{number}", f"own{number}:$call"))), "aborted": False}
+        name = draw(st.sampled_from((f"own{number}", f"own{number}", f"own{number}:$call")))
+        own = {"name": name, "aborted": False}
         script: list[Plain] = [{"set_signal": own}, {"next": {}}, {"pass": {}}]
-        if draw(st.booleans()):
+        if draw(st.integers(0, 3)) == 0:
             script.insert(draw(st.integers(1, 2)), {"restore_signal": {}})
         if draw(st.integers(0, 2)) == 0:
             script.insert(draw(st.integers(0, 3)), {"next": {}})
@@ -140,13 +155,15 @@ def _with_signals(draw: st.DrawFn, plain: Plain) -> None:
     for one in plain["tools"]:
         if draw(st.booleans()):
             one["interrupt"] = "signal"
-            _insert(draw, one["body"], {"await_abort": {}})
+            one["body"].insert(0, {"await_abort": {}})
     names = [f"own{number}{more}" for number in range(2) for more in ("", ":0", ":1")]
     for _ in range(draw(st.integers(1, 3))):
-        _insert(draw, plain["schedule"], {"abort": {"signal": draw(st.sampled_from(names))}}, last=True)
+        _after_opening(draw, plain, {"abort": {"signal": draw(st.sampled_from(names))}})
     for _ in range(draw(st.integers(0, 2))):
         script = draw(st.sampled_from(_scripts(plain)))
         _insert(draw, script, {"abort": {"signal": draw(st.sampled_from(names))}})
+    if draw(st.booleans()):  # while the first bodies wait
+        _right_after_opening(plain, {"abort": {"signal": names[0]}})
 
 
 def _with_approvals(draw: st.DrawFn, plain: Plain) -> None:
@@ -156,7 +173,7 @@ def _with_approvals(draw: st.DrawFn, plain: Plain) -> None:
     asks = {"decide": {"decision": {"kind": "ask", "reason": "sure?"}}}
     plain["hooks"].append({"id": "asks", "on": "pre_execute", "prepend": True, "script": [asks]})
     answering = []
-    for number in range(draw(st.integers(0, 3))):
+    for number in range(draw(st.sampled_from((0, 0, 1, 2, 3)))):
         script = list(draw(st.sampled_from(_ANSWERS)))
         if draw(st.integers(0, 2)) == 0:
             script.insert(0, {"gate": {"name": f"answer{number}:$call"}})
@@ -168,6 +185,7 @@ def _with_approvals(draw: st.DrawFn, plain: Plain) -> None:
     steps: list[Plain] = [
         *({"release": {"gate": f"answer{number}:{pos}"}} for number in range(3) for pos in range(3)),
         *({"approve": {"pos": pos, "outcome": "allowed-once"}} for pos in range(3)),
+        *({"approve": {"pos": pos, "outcome": "cancelled"}} for pos in range(3)),
         *_POLICIES,
         {"abort": {}},
     ]
@@ -191,7 +209,9 @@ def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
     for _ in range(draw(st.integers(0, 2))):
         _insert(draw, draw(st.sampled_from(_scripts(plain))), draw(st.sampled_from(CHANGES)))
     for _ in range(draw(st.integers(1, 4))):
-        _insert(draw, plain["schedule"], draw(st.sampled_from(CHANGES)), last=True)
+        _after_opening(draw, plain, draw(st.sampled_from(CHANGES)))
+    if draw(st.booleans()):
+        _right_after_opening(plain, draw(st.sampled_from(CHANGES)))
     if draw(st.integers(0, 3)) == 0:
         # What comes and goes again: without the first, the second would mostly be refused.
         first, second = draw(st.sampled_from(_PAIRS))

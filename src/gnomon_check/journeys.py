@@ -74,7 +74,7 @@ class Journeys:
 
     def setup(self, world: World, pos: int) -> Setup:
         """What a call meets in the layers now."""
-        return self.fact(world, pos).setup(world.layers)
+        return self.fact(world, pos).setup(world.layers, in_session=pos < len(self.facts))
 
     def callable(self, world: World, pos: int) -> ScenarioTool | None:
         """The definition that a call would run now, or nothing."""

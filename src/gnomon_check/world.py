@@ -156,14 +156,18 @@ class CallFacts:
         answer = _classifier_answer(tool, self.arguments)
         return chapter.mode_of(answer, visible=tool is not None, arguments_fit=self.fits(tool))
 
-    def setup(self, layers: Layers) -> Setup:
-        """What surrounds the call, as the layers stand now."""
+    def setup(self, layers: Layers, *, in_session: bool = True) -> Setup:
+        """What surrounds the call, as the layers stand now.
+
+        A call that is made outside of the session knows nothing of the policy that is logged there (APP-9).
+        """
         scenario = layers.scenario
         visible = layers.visible(self.name)
         tool = None if visible is None else visible[1]
         wrappers = layers.row("execute", self.name, self.pos)
         approval = scenario.approval
-        policy = None if approval is None else layers.policy or approval.policy
+        logged = layers.policy if in_session else None
+        policy = None if approval is None else logged or approval.policy
         return Setup(
             visible=tool is not None,
             collapsed=not self.nested and layers.collapsed(self.name),

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import find, given, settings
+from hypothesis import find, settings
 from hypothesis import strategies as st
 from patched import runtime_with
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.driver import run
-from gnomon_check.generate import policed, scenarios
-from gnomon_check.generate_living import living
 from gnomon_check.orders import Order, drawn
-from gnomon_check.replay import complaint
 from gnomon_check.scenario import Scenario, load
 from gnomon_check.targets.builtin import Builtin
 
@@ -61,17 +58,6 @@ def test_an_order_is_chosen_and_the_same_one_chooses_the_same(backend: str) -> N
         "without a choice it is as ever"
     )
     assert settled("trio", None) == settled("trio", b"")
-
-
-@pytest.mark.clause("CAN-2", "SCD-6", "SCD-7", "SCD-10", "PY-1", "PY-10")
-@pytest.mark.parametrize("backend", BACKENDS)
-@given(scenario=scenarios() | policed() | living(), order=ORDERS)
-@settings(max_examples=500)
-def test_whatever_runs_first_specification_and_runtime_agree(
-    backend: str, scenario: Scenario, order: Order
-) -> None:
-    found = conform(scenario, Builtin(), backend, order)
-    assert found.ok, complaint(found, "builtin")
 
 
 # The lane takes it that all in flight have settled when it wakes. First in, first out, that is so here.

@@ -14,17 +14,18 @@ from collections.abc import Iterator
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from gnomon_check.conform import conform
+from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.covering import cover
 from gnomon_check.edge_cover import Bounds, plan
 from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
-from gnomon_check.scenario import Scenario
+from gnomon_check.scenario import Scenario, shipped
 from gnomon_check.targets.builtin import Builtin
 
 COVERS = {"cover": Bounds(2, 2), "cover: classified anew": Bounds(2, 2, reclassify=True)}
+SCENARIO = "scenario: "
 NO_ORDER = st.none()
 ORDERS = st.binary(max_size=80)
 DRAWN: dict[str, tuple[st.SearchStrategy[Scenario], st.SearchStrategy[Order | None], int]] = {
@@ -97,10 +98,15 @@ def main(check: str, words: str) -> dict[str, object]:
         for number, problems in enumerate(_covering(check), 1):
             examples = number
             texts.extend(one.text for one in problems[: 3 - len(texts)])
-            found = [one.text for one in problems if words in one.text]
-            if found:
-                texts = found
+            fitting = [one.text for one in problems if words in one.text]
+            if fitting:
+                texts = fitting
                 break
+    elif check.startswith(SCENARIO):
+        name = check.removeprefix(SCENARIO)
+        (scenario,) = [one for one in shipped() if one.id == name]
+        runs = [conform(scenario, Builtin(), backend) for backend in BACKENDS]
+        texts = [one.text for run in runs for one in run.problems]
     elif check in DRAWN:
         examples, texts = _drawing(check, words)
     else:

@@ -65,7 +65,7 @@ class _ListenerStage(Stage):
         if aborted:
             controller.abort(Cause(name, None))
         else:
-            self.harness.own_signals[name] = controller.abort
+            self.harness.makes_signal(name, controller.abort)
         self.execution.signal = controller.signal
 
     def put_back_signal(self) -> None:
