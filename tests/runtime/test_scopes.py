@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import anyio
 import pytest
 from calls import World, both, code, on, shown, text
 from hypothesis import given
@@ -92,6 +94,9 @@ def test_restrictions_intersect_and_a_deny_lets_later_tools_through() -> None:
     first = scope.restrict(allow=["a", "b"])
     second = scope.restrict(deny=["a"])
     assert names(scope) == ["b"]
+    for name in ("a", "c"):
+        call = ToolCall("c", name)
+        assert code(anyio.run(partial(runtime.execute, call, scope=scope))) == "UNKNOWN_TOOL"
     runtime.register(tool("later"))
     assert names(scope) == ["b"]
     first()
