@@ -211,6 +211,7 @@ def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
     for _ in range(draw(st.integers(1, 4))):
         _after_opening(draw, plain, draw(st.sampled_from(CHANGES)))
     if draw(st.booleans()):
+        plain["limits"] = {"max_parallel": 1}
         _right_after_opening(plain, draw(st.sampled_from(CHANGES)))
     if draw(st.integers(0, 3)) == 0:
         # What comes and goes again: without the first, the second would mostly be refused.
