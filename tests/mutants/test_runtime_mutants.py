@@ -28,9 +28,11 @@ def turn() -> int:
 
 def rotating() -> list[Mutant]:
     """A dozen that stand apart from each other, so that they are of several chapters."""
-    step = len(MUTANTS) // DOZEN
+    # What drawn scenarios reach changes with every change of their strategies: `make mutants` runs those.
+    steady = [one for one in MUTANTS if not one.check.startswith("drawn")]
+    step = len(steady) // DOZEN
     first = turn() % step
-    return MUTANTS[first::step][:DOZEN]
+    return steady[first::step][:DOZEN]
 
 
 @pytest.fixture(scope="module")
