@@ -68,8 +68,8 @@ lockstep-long: $(READY)
 	@GNOMON_HYPOTHESIS=campaign $(BIN)/python -m pytest tests/lockstep $(ARGS)
 
 mutants: $(READY)
-	@$(BIN)/python tests/mutants/spec_mutants.py
-	@$(BIN)/python tests/mutants/runtime_mutants.py $(ARGS)
+	@$(BIN)/python tests/mutants/mutants.py specification
+	@$(BIN)/python tests/mutants/mutants.py runtime $(ARGS)
 
 fuzz-cancel: $(READY)
 	@$(BIN)/python -W error tests/runtime/cancel_fuzz.py $(ARGS)

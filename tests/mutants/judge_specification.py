@@ -1,12 +1,14 @@
 """Explore the specification that is first on the path, judged by one property; say what it caught.
 
-`python judge_specification.py PROPERTY` prints a JSON object: the sentence of the first broken rule, or null.
+`python tests/mutants/judge_specification.py PROPERTY` prints, as JSON, the sentence of the first broken
+rule in `texts`, and how many seconds it took.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 
 from gnomon_check import explain
@@ -36,14 +38,15 @@ def findings() -> Iterator[Broken | None]:
     yield explore(3, 2, aborts=True).broken
 
 
-def main(name: str) -> None:
+def main(name: str) -> dict[str, object]:
+    """What the property says: the sentence of what it found, in how many seconds."""
+    begun = time.perf_counter()
     one = properties.ALWAYS[name]
     properties.judged = lambda shows=properties.BATCH: (one,) if one.needs <= set(shows) else ()
     broken = next((found for found in findings() if found is not None), None)
-    sentence = None if broken is None else explain.explain_broken(broken, lambda pos: f"call {pos + 1}")
-    caught_by = None if broken is None else broken.prop
-    sys.stdout.write(json.dumps({"property": caught_by, "sentence": sentence}))
+    texts = [] if broken is None else [explain.explain_broken(broken, lambda pos: f"call {pos + 1}")]
+    return {"texts": texts, "examples": None, "seconds": time.perf_counter() - begun}
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    sys.stdout.write(json.dumps(main(sys.argv[1])))

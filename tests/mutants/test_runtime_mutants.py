@@ -10,11 +10,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from runtime_mutants import ROOT, Mutant, Outcome, apply, manifest, run_all
+from mutants import ROOT, RUNTIME, Mutant, Outcome
 
 from gnomon_spec import register
 
-MUTANTS = manifest()
+MUTANTS = RUNTIME.mutants()
 DOZEN = 12
 
 
@@ -37,7 +37,7 @@ def rotating() -> list[Mutant]:
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
-    return {one.mutant.id: one for one in run_all(rotating())}
+    return {one.mutant.id: one for one in RUNTIME.run_all(rotating())}
 
 
 def test_there_are_enough_of_them_of_every_chapter_and_they_are_well_formed() -> None:
@@ -55,7 +55,7 @@ def test_there_are_enough_of_them_of_every_chapter_and_they_are_well_formed() ->
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: one.id)
 def test_an_edit_applies(mutant: Mutant, tmp_path: Path) -> None:
-    apply(mutant, tmp_path)
+    RUNTIME.apply(mutant, tmp_path)
     for module, _, _ in mutant.edits:
         path = tmp_path / "gnomon" / f"{module}.py"
         compile(path.read_text(), str(path), "exec")
