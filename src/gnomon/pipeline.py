@@ -184,10 +184,10 @@ class Pipeline:
             try:
                 with synchronous("guard"):
                     reason: object = guard.function(call.view)
-            except KeyboardInterrupt:
-                raise
             except BaseException as error:
                 _tell_of(guard, call, "raised")
+                if isinstance(error, KeyboardInterrupt):
+                    raise
                 return FinalResult(failure_of(error, Code.POLICY_ERROR))  # GRD-4
             if issubclass(type(reason), str):
                 _tell_of(guard, call, "deny")

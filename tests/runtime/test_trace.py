@@ -384,3 +384,17 @@ def test_callables_without_a_name_and_ones_that_hide_it(backend: str) -> None:
     told.runtime.guard(Hidden())
     told.execute(backend, "work")
     assert [one["guard"] for one in told.of("guard.answered")] == ["Guard@2", "Hidden@3"]
+
+
+@pytest.mark.clause("GRD-4", "PY-4")
+@both
+def test_a_guard_that_raises_what_ends_the_process_is_told_of_as_well(backend: str) -> None:
+    def strike(execution: Any) -> None:
+        raise KeyboardInterrupt
+
+    told = Told()
+    told.runtime.guard(strike)
+    with pytest.raises(KeyboardInterrupt):
+        told.execute(backend, "work")
+    assert [one["answer"] for one in told.of("guard.answered")] == ["raised"]
+    assert told.words()[-1] == "batch.failed"
