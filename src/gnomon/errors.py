@@ -95,6 +95,11 @@ def warn(message: str, category: type[GnomonWarning] = GnomonWarning) -> None:
         sys.unraisablehook(unraisable)
 
 
+def note_other(leaves: BaseException, other: BaseException) -> None:
+    """Say in what leaves a batch that something else would have left it too (PY-6)."""
+    leaves.add_note(f"this was also left by {type(other).__name__}: {other}")
+
+
 class LogError(GnomonError):
     """The session log cannot be read or written (LOG-3)."""
 

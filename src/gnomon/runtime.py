@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnomon.approval import ApprovalPolicy, Approvals, Approver
-from gnomon.backend import Crew, keep_ctrl_c_out, note_other, supervise
+from gnomon.backend import Crew, keep_ctrl_c_out, supervise
 from gnomon.content import Content
 from gnomon.contexts import refuse_synchronous
-from gnomon.errors import Code, ConfigError, ToolError
+from gnomon.errors import Code, ConfigError, ToolError, note_other
 from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
 from gnomon.journal import ApprovalRecords, Journal, NoJournal, TracedJournal
 from gnomon.pipeline import Pipeline, Settled, ToDispatch

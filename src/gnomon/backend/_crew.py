@@ -19,6 +19,7 @@ import anyio.lowlevel
 from gnomon.backend._contexts import InContext
 from gnomon.backend._loops import asyncio_task
 from gnomon.backend._waits import Event, is_cancellation, new_event, outlast
+from gnomon.errors import note_other
 
 T = TypeVar("T")
 
@@ -260,11 +261,6 @@ async def _supervise(
 
 def _interrupts(error: BaseException) -> bool:
     return isinstance(error, KeyboardInterrupt) or is_cancellation(error)
-
-
-def note_other(leaves: BaseException, other: BaseException) -> None:
-    """Say in what leaves a batch that something else would have left it too (PY-6)."""
-    leaves.add_note(f"this was also left by {type(other).__name__}: {other}")
 
 
 def _spawn_on_asyncio(running: Running[Any]) -> None:
