@@ -183,16 +183,16 @@ class _Snapshot:
             self._refuse("the value contains itself")
         if len(self._open) >= self._limits.depth:
             self._refuse(f"the value is nested more than {self._limits.depth} deep")
-        if len(inside) > self._left:
-            self._go_into(made, source)
-            return made
-        for inner in inside:
-            kind = type(inner)
-            leaf = kind is str or kind is int or kind is bool or inner is None
-            if not (leaf or (kind is float and math.isfinite(inner))):
-                self._go_into(made, source)
+        if len(inside) <= self._left:
+            for inner in inside:
+                kind = type(inner)
+                leaf = kind is str or kind is int or kind is bool or inner is None
+                if not (leaf or (kind is float and math.isfinite(inner))):
+                    break
+            else:  # it holds nothing but leaves
+                self._left -= len(inside)
                 return made
-        self._left -= len(inside)
+        self._go_into(made, source)
         return made
 
     def _go_into(self, made: Any, source: int) -> None:
