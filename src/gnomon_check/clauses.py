@@ -20,7 +20,7 @@ from typing import Any
 
 import gnomon_spec
 from gnomon_check import sources
-from gnomon_check.scenario import shipped
+from gnomon_check.scenario_files import shipped
 from gnomon_check.sources import Place
 from gnomon_check.tested import marked_tests
 from gnomon_spec import kernel, properties

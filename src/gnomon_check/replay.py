@@ -9,14 +9,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from gnomon_check.conform import BACKENDS, Run
 from gnomon_check.disagreement import Words
 from gnomon_check.driver import Window
 from gnomon_check.orders import Order
 from gnomon_check.refinement import key_of
 from gnomon_check.scenario import CrashStep, RepairStep, Scenario, ScenarioError, inputs_of
+from gnomon_check.scenario_files import parsed, read, scenario_of
 
 FORMAT = "gnomon-replay/1"
 FOLDER = Path("build") / "disagreements"
@@ -49,28 +48,17 @@ def keep(run: Run, folder: Path = FOLDER) -> Path:
 
 def load(path: Path) -> Replay:
     """Read such a file. Raises `ScenarioError`, with the reason."""
-    try:
-        kept: Any = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise ScenarioError(f"{path}: not JSON: {error}") from None
+    kept = parsed(read(path), str(path))
     if not isinstance(kept, dict) or kept.get("replay") != FORMAT:
         raise ScenarioError(f"{path}: this is no file of a disagreement ({FORMAT})")
     order, backend = kept.get("order"), kept.get("backend")
     if backend not in BACKENDS:
         raise ScenarioError(f"{path}: there is no backend {backend!r}: it is {' or '.join(BACKENDS)}")
     try:
-        return Replay(
-            Scenario.model_validate(kept.get("scenario")),
-            backend,
-            None if order is None else bytes.fromhex(order),
-        )
-    except ValidationError as error:
-        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise ScenarioError(f"{path}: not a scenario: " + "; ".join(faults)) from None
+        chosen = None if order is None else bytes.fromhex(order)
     except (TypeError, ValueError):
         raise ScenarioError(f"{path}: its order is no text of hexadecimal digits") from None
+    return Replay(scenario_of(kept.get("scenario"), str(path)), backend, chosen)
 
 
 def complaint(run: Run, target: str) -> str:

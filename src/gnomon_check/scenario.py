@@ -7,10 +7,7 @@ runs until nothing can proceed without the harness. Each step is an object with 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -19,7 +16,6 @@ from pydantic import (
     NonNegativeInt,
     PositiveInt,
     Tag,
-    ValidationError,
     model_validator,
 )
 
@@ -456,42 +452,3 @@ class Scenario(Strict):
     def changes(self) -> bool:
         """Whether anything of it can change while it runs: a script or the schedule has a step for it."""
         return asks_for_change(self)
-
-
-def load(text: str | bytes, where: str) -> Scenario:
-    """Read a scenario. Raises `ScenarioError`, naming `where` and every fault."""
-    try:
-        return Scenario.model_validate(json.loads(text))
-    except ValidationError as error:
-        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise ScenarioError(f"{where}: not a scenario: " + "; ".join(faults)) from None
-    except ValueError as error:
-        raise ScenarioError(f"{where}: not JSON: {error}") from None
-
-
-def load_file(path: Path) -> Scenario:
-    """Read a scenario file. Raises `ScenarioError`."""
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return load(text, str(path))
-
-
-def shipped(kind: str = "") -> Iterator[Scenario]:
-    """The scenarios that come with the kit, in the order of their ids; all, or those of one kind.
-
-    The kinds are folders: `field-reports`, and `edge-outcomes`, which were worked out by hand.
-    """
-    folder = Path(__file__).parent / "scenarios" / kind
-    for path in sorted(folder.rglob("*.json"), key=_natural):
-        yield load_file(path)
-
-
-def _natural(path: Path) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in path.stem.split("-")]
-
-
-def dump(scenario: Scenario) -> str:
-    """The scenario as the text of a file: only what was said, defaults left out."""
-    return json.dumps(scenario.model_dump(by_alias=True, exclude_unset=True), indent=1, ensure_ascii=False)

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gnomon_check.cli import app
-from gnomon_check.scenario import dump, shipped
+from gnomon_check.scenario_files import dump, shipped
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,8 @@ import pytest
 from patched import Edit, runtime_with
 
 from gnomon_check.conform import BACKENDS, conform
-from gnomon_check.scenario import Scenario, shipped
+from gnomon_check.scenario import Scenario
+from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.builtin import Builtin
 
 SCENARIOS = {one.id.removeprefix("edge-"): one for one in shipped("edge-outcomes")}

@@ -6,7 +6,8 @@ import pytest
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.refinement import key_of
-from gnomon_check.scenario import Scenario, shipped
+from gnomon_check.scenario import Scenario
+from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.builtin import Builtin
 
 SCENARIOS = list(shipped("field-reports"))

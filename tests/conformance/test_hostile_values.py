@@ -9,7 +9,8 @@ import pytest
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.hostile import KINDS
-from gnomon_check.scenario import Scenario, ScenarioError, load
+from gnomon_check.scenario import Scenario, ScenarioError
+from gnomon_check.scenario_files import load
 from gnomon_check.targets.builtin import Builtin
 
 VALUES = {"none", "deep:N", "wide:N", "lone_surrogate", "big_int:N", "negative_zero"}

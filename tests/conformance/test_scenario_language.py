@@ -16,7 +16,8 @@ from gnomon_check.changes import CHANGES
 from gnomon_check.cli import app
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.expectation import expected
-from gnomon_check.scenario import Scenario, ScenarioError, load
+from gnomon_check.scenario import Scenario, ScenarioError
+from gnomon_check.scenario_files import load
 from gnomon_check.targets.builtin import Builtin
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conform" / "scenarios.md").read_text()

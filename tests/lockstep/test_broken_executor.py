@@ -11,7 +11,8 @@ from patched import runtime_with
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.generate import scenarios
-from gnomon_check.scenario import Scenario, load, shipped
+from gnomon_check.scenario import Scenario
+from gnomon_check.scenario_files import load, shipped
 from gnomon_check.targets.builtin import Builtin
 
 

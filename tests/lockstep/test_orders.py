@@ -12,7 +12,8 @@ from patched import runtime_with
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.driver import run
 from gnomon_check.orders import Order, drawn
-from gnomon_check.scenario import Scenario, load
+from gnomon_check.scenario import Scenario
+from gnomon_check.scenario_files import load
 from gnomon_check.targets.builtin import Builtin
 
 ORDERS = st.binary(max_size=80)

@@ -18,7 +18,7 @@ import pytest
 from gnomon_check import clauses as collected
 from gnomon_check import sources
 from gnomon_check.clauses import evidence
-from gnomon_check.scenario import shipped
+from gnomon_check.scenario_files import shipped
 from gnomon_spec import properties, register
 from gnomon_spec.register import Level, Status
 

@@ -11,7 +11,7 @@ import pytest
 
 from gnomon_check.events import EVENT
 from gnomon_check.generated import COMMAND, FILES
-from gnomon_check.scenario import dump, shipped
+from gnomon_check.scenario_files import dump, shipped
 
 
 @pytest.mark.parametrize(("path", "make"), FILES.items(), ids=lambda value: getattr(value, "name", "make"))

@@ -21,7 +21,8 @@ from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
-from gnomon_check.scenario import Scenario, shipped
+from gnomon_check.scenario import Scenario
+from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.builtin import Builtin
 
 COVERS = {"cover": Bounds(2, 2), "cover: classified anew": Bounds(2, 2, reclassify=True)}

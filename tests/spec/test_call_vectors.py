@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon_check.expectation import NotDetermined, expected
-from gnomon_check.scenario import shipped
+from gnomon_check.scenario_files import shipped
 from gnomon_check.vectors.calls import CALL, JUDGE, judged, scenario_of
 from gnomon_check.vectors.case import Case
 from gnomon_check.vectors.decisions import DECIDE

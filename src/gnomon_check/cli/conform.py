@@ -11,7 +11,8 @@ from rich.console import Console
 
 from gnomon_check.conform import BACKENDS, Run
 from gnomon_check.report.terminal import run_all, show_runs
-from gnomon_check.scenario import ScenarioError, load_file, shipped
+from gnomon_check.scenario import ScenarioError
+from gnomon_check.scenario_files import load_file, shipped
 from gnomon_check.targets.builtin import Builtin
 
 TARGETS = {"builtin": Builtin}

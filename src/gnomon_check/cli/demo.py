@@ -11,7 +11,7 @@ from rich.console import Console
 from gnomon_check.cli.verify import show
 from gnomon_check.conform import BACKENDS
 from gnomon_check.report.terminal import run_all, show_runs
-from gnomon_check.scenario import shipped
+from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.builtin import Builtin
 from gnomon_check.trace import Verdict, check_file
 

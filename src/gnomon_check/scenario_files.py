@@ -1,0 +1,66 @@
+"""Scenarios as files: those that come with the kit, and those of anybody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from gnomon_check.scenario import Scenario, ScenarioError
+
+
+def load(text: str | bytes, where: str) -> Scenario:
+    """Read a scenario. Raises `ScenarioError`, naming `where` and every fault."""
+    return scenario_of(parsed(text, where), where)
+
+
+def load_file(path: Path) -> Scenario:
+    """Read a scenario file. Raises `ScenarioError`."""
+    return load(read(path), str(path))
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a file. Raises `ScenarioError`, with the reason."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def parsed(text: str | bytes, where: str) -> Any:
+    """What a text says in JSON. Raises `ScenarioError`, naming `where`."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ScenarioError(f"{where}: not JSON: {error}") from None
+
+
+def scenario_of(plain: Any, where: str) -> Scenario:
+    """The scenario that plain data stands for. Raises `ScenarioError`, naming `where` and every fault."""
+    try:
+        return Scenario.model_validate(plain)
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise ScenarioError(f"{where}: not a scenario: " + "; ".join(faults)) from None
+
+
+def shipped(kind: str = "") -> Iterator[Scenario]:
+    """The scenarios that come with the kit, in the order of their ids; all, or those of one kind.
+
+    The kinds are folders: `field-reports`, and `edge-outcomes`, which were worked out by hand.
+    """
+    folder = Path(__file__).parent / "scenarios" / kind
+    for path in sorted(folder.rglob("*.json"), key=_natural):
+        yield load_file(path)
+
+
+def _natural(path: Path) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in path.stem.split("-")]
+
+
+def dump(scenario: Scenario) -> str:
+    """The scenario as the text of a file: only what was said, defaults left out."""
+    return json.dumps(scenario.model_dump(by_alias=True, exclude_unset=True), indent=1, ensure_ascii=False)
