@@ -15,12 +15,11 @@ from gnomon.content import render_json
 from gnomon_check import disagreement, explain
 from gnomon_check.driver import Target, Window, digest, run
 from gnomon_check.events import Event
-from gnomon_check.layers import layers_of
 from gnomon_check.oracle import Oracle
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, Scenario, inputs_of
+from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, Scenario, inputs_of, opening
 from gnomon_spec import properties
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
@@ -64,17 +63,38 @@ def conform(scenario: Scenario, target: Target, backend: str, order: Order | Non
 def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:
     """Everything that is wrong with what was seen of a scenario."""
     seen = tuple(windows)
-    oracle = Oracle(scenario)
-    disagreement = follow(oracle, seen)
-    if disagreement is not None:
-        yield disagreement
-    yield from _by_properties(oracle, seen)
+    first, layers = 0, None
+    for part, shown in zip(scenario.by_batch(), by_batch(seen), strict=False):
+        oracle = Oracle(part, layers)
+        disagreement = follow(oracle, shown, first)
+        if disagreement is not None:
+            yield disagreement
+        yield from _by_properties(oracle, shown)
+        if disagreement is not None:
+            break
+        first, layers = first + len(shown), oracle.layers
     yield from _by_report(scenario, seen)
 
 
-def follow(oracle: Oracle, windows: Iterable[Window]) -> Problem | None:
-    """Follow the windows with the oracle; answer the first disagreement, or nothing."""
-    for number, window in enumerate(windows):
+def by_batch(windows: Iterable[Window]) -> list[tuple[Window, ...]]:
+    """The windows of each batch, from its opening to the next one."""
+    parts: list[list[Window]] = [[]]
+    opened = False
+    for window in windows:
+        if window.step is not None and opening(window.step):
+            if opened:
+                parts.append([])
+            opened = True
+        parts[-1].append(window)
+    return [tuple(one) for one in parts]
+
+
+def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Problem | None:
+    """Follow the windows with the oracle; answer the first disagreement, or nothing.
+
+    `first` is the number of the first window, from 0.
+    """
+    for number, window in enumerate(windows, first):
         if window.step is None:
             return None if window.idle else disagreement.never_ends(oracle, number)
         for one in inputs_of(window.step):
@@ -127,7 +147,7 @@ def known_of(oracle: Oracle) -> list[Event]:
     """
     if oracle.scenario.changes:
         return [{} for _ in oracle.facts]
-    layers = layers_of(oracle.scenario)
+    layers = next(iter(oracle.starts))  # without changes there is but one
     setups = [one.setup(layers) for one in oracle.facts]
     modes = [one.mode(layers) for one in oracle.facts]
     return [
@@ -138,7 +158,7 @@ def known_of(oracle: Oracle) -> list[Event]:
 
 def listeners_of(oracle: Oracle) -> Listeners:
     """Which listener of each waterfall is which, outermost first, for each call."""
-    layers = layers_of(oracle.scenario)
+    layers = next(iter(oracle.starts))
     return [
         {on: layers.row(on, one.name, one.pos) for on in ("pre_execute", "execute", "post_execute", "result")}
         for one in oracle.facts

@@ -30,7 +30,10 @@ class Answered:
 
 
 class Controls(Protocol):
-    """What a target gives the harness of the batch that it opens."""
+    """What a target gives the harness of the batches that it opens."""
+
+    def begin(self) -> None:
+        """Another batch is to be opened: it has a caller's signal of its own."""
 
     def abort(self, cause: Cause) -> None:
         """Abort the caller's signal, with that reason."""

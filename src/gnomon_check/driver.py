@@ -8,7 +8,7 @@ No clock is read and nothing sleeps.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -67,7 +67,7 @@ class Target(Protocol):
         """Make the runtime of a scenario, with tools that are played by `harness`."""
 
     async def run_batch(self, harness: Harness) -> bool:
-        """Run the scenario's batch to its end, and say whether it concludes the turn.
+        """Run the batch of the harness's scenario to its end, and say whether it concludes the turn.
 
         In mode `single` run its one call, and tell the harness of the result (`result_returned`). Raises
         what the implementation raises.
@@ -92,32 +92,43 @@ class Harness:
     """The surroundings of one scenario: its gates, and the events that are seen."""
 
     def __init__(self, scenario: Scenario, target: Target) -> None:
-        self.scenario = scenario
         self._events: list[Event] = []
-        self._gates: dict[str, anyio.Event] = {}
-        self._opened: set[str] = set()
         self._all_open = False
         self._waiting: dict[Blocked, int] = {}
         self.clock = VirtualClock()
         self._layers = layers_of(scenario)
+        self._made: list[Callable[[Cause], None]] = []
+        self._over_and_done = False
+        self._broken_off = False
+        self.crashed = False
+        """The runtime has been dropped: nothing that it still does is seen, or logged."""
+        self.over = True
+        self.failed = False
+        """A batch has failed, and left its log to be repaired: no other is opened on it (REP-1, PY-10)."""
+        self._stand_before(scenario)
+        self.controls = target.prepare(self)
+
+    def _stand_before(self, scenario: Scenario) -> None:
+        """Nothing is known yet of the batch of this scenario, or of its first."""
+        self.scenario = scenario
+        self._gates: dict[str, anyio.Event] = {}
+        self._opened: set[str] = set()
         self.aborted = False
         self.attempts: dict[int, int] = {}
         self.approvals: dict[int, str] = {}
         self._tokens: dict[int, tuple[int, object]] = {}
         self.own_signals: dict[str, Callable[[Cause], None]] = {}
         """How the signal is aborted that a wrapper made last under a name."""
-        self._made: list[Callable[[Cause], None]] = []
-        self._over_and_done = False
-        self._broken_off = False
         self._kept: dict[int, BaseException] = {}
-        self.crashed = False
-        """The runtime has been dropped: nothing that it still does is seen, or logged."""
         self._nested: list[tuple[Execute, int, int]] = []
         """The calls that bodies have made: each with the position and the attempt of the one that made it."""
         self._logged: list[int] = []
         self._bodies: set[int] = set()
-        self.over = True
-        self.controls = target.prepare(self)
+
+    def begin(self, scenario: Scenario) -> None:
+        """Go on to another batch: what was done for the one before it, its gates and answers, is past."""
+        self._stand_before(scenario)
+        self.controls.begin()
 
     # -- events ---------------------------------------------------------------------------------
 
@@ -380,7 +391,7 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
             match one:
                 case OpenStep():
                     harness.over = False
-                    harness.emit("batch.opened", **_announcement(scenario))
+                    harness.emit("batch.opened", **_announcement(harness.scenario))
                     group.start_soon(runner.run)
                 case ReleaseStep(release=release):
                     harness.release(release.gate)
@@ -396,18 +407,27 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
                 case _:
                     harness.change(change_of(one))
 
-        for step in scenario.schedule:
-            if isinstance(step, CrashStep):
-                harness.crashed = True
-            elif isinstance(step, RepairStep):
-                harness.crashed = False
-                harness.controls.repair()
-                harness.crashed = True
-                windows.append(Window(step, (), harness.take_events(), frozenset(), True))
-                continue
-            for one in inputs_of(step):
-                give(one)
-            windows.append(await _window(harness, step))
+        async def go_through(schedule: Iterable[ScheduleStep]) -> None:
+            for step in schedule:
+                if isinstance(step, CrashStep):
+                    harness.crashed = True
+                elif isinstance(step, RepairStep):
+                    harness.crashed = False
+                    harness.controls.repair()
+                    harness.crashed = True
+                    windows.append(Window(step, (), harness.take_events(), frozenset(), True))
+                    continue
+                for one in inputs_of(step):
+                    give(one)
+                windows.append(await _window(harness, step))
+
+        first, *later = scenario.by_batch()
+        await go_through(first.schedule)
+        for part in later:
+            if not harness.over or harness.failed:
+                break
+            harness.begin(part)
+            await go_through(part.schedule)
         harness.release_everything()
         harness.abort("the scenario is over")
         harness.controls.finish()
@@ -460,6 +480,7 @@ class _Runner:
             except cancelled:
                 emit("batch.closed", ended="cancelled", concluded=False)
             except BaseException as error:  # whatever leaves the batch is what is judged
+                self._harness.failed = True
                 emit("batch.failed", where="other", error={"type": type(error).__name__})
             else:
                 emit("batch.closed", ended="returned", concluded=concluded)

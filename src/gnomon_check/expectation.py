@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,22 @@ class Expected:
 
 def expected(scenario: Scenario) -> list[Expected]:
     """The windows of a scenario. Raises `NotDetermined` where the specification leaves a choice."""
-    oracle = Oracle(scenario)
-    windows = []
+    windows: list[Expected] = []
+    layers = None
+    for part in scenario.by_batch():
+        failed = any(key[0] == "batch.failed" for one in windows for key in one.events)
+        if windows and (failed or not windows[-1].idle):
+            raise NotDetermined(
+                f"{scenario.id}: it ends where a batch is to be opened, for another is in the way"
+            )
+        oracle = Oracle(part, layers)
+        windows += _expected(oracle)
+        layers = oracle.layers
+    return windows
+
+
+def _expected(oracle: Oracle) -> Iterator[Expected]:
+    scenario = oracle.scenario
     for step in scenario.schedule:
         for one in inputs_of(step):
             oracle.input(one)
@@ -44,8 +59,7 @@ def expected(scenario: Scenario) -> list[Expected]:
         if len(seen) != 1:
             raise NotDetermined(f"{scenario.id}: more than one way to be quiet")
         ((blocked, idle),) = seen
-        windows.append(Expected(tuple(events), blocked, idle))
-    return windows
+        yield Expected(tuple(events), blocked, idle)
 
 
 def echoes(scenario: Scenario) -> list[list[str]]:

@@ -22,7 +22,7 @@ Plain: TypeAlias = dict[str, Any]
 _GATE = {"gate": {"name": "body:$call"}}
 _SECOND_GATE = {"gate": {"name": "more:$call"}}
 
-_ENDINGS: tuple[dict[str, Any], ...] = (
+ENDINGS: tuple[dict[str, Any], ...] = (
     {"return": {"value": {"$nonce": True}}},
     {"return": {"value": 1}},
     {"raise": {}},
@@ -112,8 +112,8 @@ def scripts(draw: st.DrawFn) -> list[dict[str, Any]]:
     """The script of a body: mostly one gate, then an ending."""
     middles = draw(_seldom(st.lists(st.sampled_from(_MIDDLES), max_size=3), st.just([]))) or [_GATE]
     returned = VALUES.map(lambda value: {"return": {"value": value}})
-    usual = st.just(_ENDINGS[0]) | returned
-    return [*middles, draw(st.sampled_from(_ENDINGS) | usual | usual)]
+    usual = st.just(ENDINGS[0]) | returned
+    return [*middles, draw(st.sampled_from(ENDINGS) | usual | usual)]
 
 
 @st.composite
@@ -144,7 +144,7 @@ def schedules(draw: st.DrawFn, calls: int) -> list[dict[str, Any]]:
         else:
             steps.append(draw(_gates(names)))
     if draw(st.booleans()):
-        steps += _to_the_end(draw, names)
+        steps += to_the_end(draw, names)
     for word in ("abort", "cancel"):
         if draw(st.integers(0, 2)) == 2:
             _put_in(draw, steps, {word: {}})
@@ -163,7 +163,7 @@ def _put_in(draw: st.DrawFn, steps: list[Plain], step: Plain) -> None:
         steps.insert(place, step)
 
 
-def _to_the_end(draw: st.DrawFn, names: Sequence[str]) -> list[Plain]:
+def to_the_end(draw: st.DrawFn, names: Sequence[str]) -> list[Plain]:
     """Release every gate, in some order: what comes of the calls is seen, and not cut short by the end."""
     return [{"release": {"gate": name}} for name in draw(st.permutations(names))]
 
@@ -179,11 +179,10 @@ def policed(max_calls: int = 3, min_calls: int = 0) -> st.SearchStrategy[Scenari
 
 
 @st.composite
-def plain_scenarios(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
-    """What `scenarios` draws, as plain data."""
-    kinds = [draw(tools(name)) for name in ("red", "green", "blue")[: draw(st.integers(1, 3))]]
-    names = [one["name"] for one in kinds] * 6 + ["nowhere"]
-    calls = [
+def calls_of(draw: st.DrawFn, tools: Sequence[str], max_calls: int, min_calls: int = 0) -> list[Plain]:
+    """The calls of a batch: mostly of tools that there are, with ids that now and then repeat."""
+    names = [*tools] * 6 + ["nowhere"]
+    return [
         {
             "id": draw(st.sampled_from(("a", "b", f"c{pos}"))),
             "name": draw(st.sampled_from(names)),
@@ -191,6 +190,13 @@ def plain_scenarios(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
         }
         for pos in range(draw(st.integers(min_calls, max_calls)))
     ]
+
+
+@st.composite
+def plain_scenarios(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
+    """What `scenarios` draws, as plain data."""
+    kinds = [draw(tools(name)) for name in ("red", "green", "blue")[: draw(st.integers(1, 3))]]
+    calls = draw(calls_of([one["name"] for one in kinds], max_calls, min_calls))
     return {
         "scenario": "gnomon/1",
         "id": "generated",
@@ -344,7 +350,7 @@ def plain_policed(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
     if steps and finishes:
         names = [f"hook{number}:{pos}" for number in range(len(hooks)) for pos in range(count)]
         plain["schedule"] += steps[:count]
-        plain["schedule"] += _to_the_end(draw, names)
+        plain["schedule"] += to_the_end(draw, names)
     if draw(st.booleans()):
         plain["approval"] = {"policy": draw(st.sampled_from(("ask", "ask", "never")))}
     if draw(st.integers(0, 4)) == 0:

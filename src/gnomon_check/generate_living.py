@@ -10,7 +10,16 @@ import copy
 
 from hypothesis import strategies as st
 
-from gnomon_check.generate import GUARD_ENDS, Plain, listeners, plain_policed, plain_scenarios, tools
+from gnomon_check.generate import (
+    GUARD_ENDS,
+    Plain,
+    calls_of,
+    listeners,
+    plain_policed,
+    plain_scenarios,
+    to_the_end,
+    tools,
+)
 from gnomon_check.scenario import Scenario
 
 _SCOPES: tuple[list[Plain], ...] = (
@@ -18,10 +27,7 @@ _SCOPES: tuple[list[Plain], ...] = (
     [{"name": "preset"}, {"name": "agent", "parent": "preset"}],
     [{"name": "preset", "mode": "both"}, {"name": "agent", "parent": "preset"}, {"name": "other"}],
 )
-CHANGES: tuple[Plain, ...] = (
-    {"register": {"tool": "red-2"}},
-    {"register": {"tool": "red-2"}},
-    {"register": {"tool": "red-3"}},
+REGISTRY_CHANGES: tuple[Plain, ...] = (
     {"remove": {"registration": "red@1"}},
     {"remove": {"registration": "red@2"}},
     {"restrict": {"scope": "agent", "allow": ["red"]}},
@@ -33,6 +39,12 @@ CHANGES: tuple[Plain, ...] = (
     {"set_mode": {"scope": "agent", "mode": "ptc"}},
     {"set_mode": {"scope": "agent", "mode": "both"}},
     {"set_mode": {"scope": "agent", "mode": None}},
+)
+CHANGES: tuple[Plain, ...] = (
+    {"register": {"tool": "red-2"}},
+    {"register": {"tool": "red-2"}},
+    {"register": {"tool": "red-3"}},
+    *REGISTRY_CHANGES,
     {"add_guard": {"guard": "late-guard"}},
     {"drop_guard": {"guard": "late-guard"}},
     {"drop_guard": {"guard": "guard0"}},
@@ -244,6 +256,23 @@ def _with_calls(draw: st.DrawFn, plain: Plain) -> None:
 THEMES = (_with_time, _with_signals, _with_approvals, _with_changes, _with_calls)
 
 
+def _and_another(draw: st.DrawFn, plain: Plain) -> None:
+    """Bring the batch to its end, and let another one follow."""
+    schedule = plain["schedule"]
+    for count, number in ((_calls(plain), 1), (draw(st.integers(1, 2)), 2)):
+        positions = range(1 if plain.get("mode") == "single" else count)
+        if number == 2:
+            names = [one["name"] for one in plain["tools"]]
+            calls = draw(calls_of(names, len(positions), len(positions)))
+            plain["batches"].append({"id": "b2", "calls": calls})
+            schedule.append({"open": {"batch": "b2"}})
+        for pos in positions:
+            schedule.append({"approve": {"pos": pos, "outcome": "allowed-once"}})
+        kinds = ("body", "more", "unwind", *(one["id"] for one in plain["hooks"]))
+        schedule += to_the_end(draw, [f"{kind}:{pos}" for kind in kinds for pos in positions])
+        schedule.append({"advance": {"ms": 20}})
+
+
 @st.composite
 def living(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
     """A scenario around a theme, or around all of them at once; of one call, it may be a single one."""
@@ -260,4 +289,6 @@ def living(draw: st.DrawFn, max_calls: int = 3) -> Scenario:
         theme(draw, plain)
     if _calls(plain) == 1 and draw(st.booleans()):
         plain["mode"] = "single"
+    if draw(st.integers(0, 3)) == 3:
+        _and_another(draw, plain)
     return Scenario.model_validate(plain)

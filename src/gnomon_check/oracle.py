@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from gnomon_check.changes import change_of
 from gnomon_check.journeys import Move, abort_own, aborted
-from gnomon_check.layers import layers_of
+from gnomon_check.layers import Layers, layers_of
 from gnomon_check.moves import Moves
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import (
@@ -35,13 +35,17 @@ __all__ = ["Blocked", "Move", "Oracle", "World", "nonce_of"]
 
 
 class Oracle:
-    """Follows one scenario, input by input and event by event."""
+    """Follows one batch of a scenario, input by input and event by event."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, starts: frozenset[Layers] | None = None) -> None:
+        """Stand before the batch. `starts`: what may stand in the layers by then; without it, what does at
+        the start of the scenario.
+        """
         self.scenario = scenario
         self.facts = facts_of(scenario)
         self._moves = Moves(scenario, self.facts)
-        self.worlds: frozenset[World] = frozenset([World(layers_of(scenario))])
+        self.starts = frozenset([layers_of(scenario)]) if starts is None else starts
+        self.worlds: frozenset[World] = frozenset(World(layers) for layers in self.starts)
 
     # -- inputs ---------------------------------------------------------------------------------
 
@@ -107,6 +111,11 @@ class Oracle:
             elif record.call is not None:
                 keys.append(("result.logged", int(record.call.call_id), (False, str(record.code), None)))
         return tuple(keys)
+
+    @property
+    def layers(self) -> frozenset[Layers]:
+        """What may stand in the layers by now."""
+        return frozenset(world.layers for world in self.worlds)
 
     # -- following what was seen ----------------------------------------------------------------
 

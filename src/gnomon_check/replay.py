@@ -9,7 +9,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from gnomon_check.conform import BACKENDS, Run
+from pydantic import BaseModel
+
+from gnomon_check.conform import BACKENDS, Run, by_batch
 from gnomon_check.disagreement import Words
 from gnomon_check.driver import Window
 from gnomon_check.orders import Order
@@ -36,7 +38,7 @@ def keep(run: Run, folder: Path = FOLDER) -> Path:
         "replay": FORMAT,
         "backend": run.backend,
         "order": None if run.order is None else run.order.hex(),
-        "scenario": run.scenario.model_dump(mode="json", by_alias=True, exclude_unset=True),
+        "scenario": _declared(run.scenario),
     }
     text = json.dumps(kept, indent=1) + "\n"
     name = blake2b(text.encode(), digest_size=6).hexdigest()
@@ -82,29 +84,34 @@ def told(run: Run, target: str, path: Path) -> str:
 
 def _surroundings(scenario: Scenario) -> Iterator[str]:
     """What stands around the calls."""
-    yield f"  a pool of {scenario.limits.max_parallel}, and the calls"
-    for number, call in enumerate(scenario.batch.calls, 1):
-        yield f"    {number}. {call.id}: {call.name} with {call.arguments}"
-    called = {one.name for one in scenario.batch.calls}
+    for batch in scenario.batches:
+        of_which = f" of {batch.id}" if len(scenario.batches) > 1 else ""
+        yield f"  a pool of {scenario.limits.max_parallel}, and the calls{of_which}"
+        for number, call in enumerate(batch.calls, 1):
+            yield f"    {number}. {call.id}: {call.name} with {call.arguments}"
+    called = {call.name for batch in scenario.batches for call in batch.calls}
     for tool in scenario.tools:
         if tool.name not in called and not scenario.changes:
             continue
-        declared = tool.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        declared = _declared(tool)
         if tool.parameters == {"type": "object"}:
             declared.pop("parameters", None)
         yield _line(f"tool {tool.key}", declared, "name", "id")
     for hook in scenario.hooks:
-        declared = hook.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        yield _line(f"{hook.on} listener {hook.id}", declared, "id", "on")
+        yield _line(f"{hook.on} listener {hook.id}", _declared(hook), "id", "on")
     for guard in scenario.guards:
-        declared = guard.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        yield _line(f"guard {guard.id}", declared, "id")
-    rest = scenario.model_dump(
-        mode="json", by_alias=True, exclude_unset=True, include={"mode", "scopes", "presentation", "caller",
-        "restrictions", "approval"},
-    )  # fmt: skip
-    for name, value in rest.items():
-        yield f"  {name}: {json.dumps(value, ensure_ascii=False)}"
+        yield _line(f"guard {guard.id}", _declared(guard), "id")
+    for name, value in _declared(scenario).items():
+        if name in _MORE:
+            yield f"  {name}: {json.dumps(value, ensure_ascii=False)}"
+
+
+_MORE = ("mode", "scopes", "presentation", "caller", "restrictions", "approval")
+"""What more of a scenario is told."""
+
+
+def _declared(what: BaseModel) -> dict[str, Any]:
+    return what.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _line(what: str, declared: dict[str, Any], *told_already: str) -> str:
@@ -124,8 +131,9 @@ def _input(window: Window, words: Words) -> str:
 
 def _windows(run: Run) -> Iterator[str]:
     """What was done, and what was seen of it."""
-    words = Words(run.scenario)
-    for number, window in enumerate(run.windows, 1):
+    parts = zip(run.scenario.by_batch(), by_batch(run.windows), strict=False)
+    told = [(Words(part), window) for part, windows in parts for window in windows]
+    for number, (words, window) in enumerate(told, 1):
         yield f"  {number}. {_input(window, words)}"
         for event in window.events:
             key = key_of(event)

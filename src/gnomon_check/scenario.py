@@ -1,7 +1,7 @@
 """The language of scenarios: what a harness can ask of an implementation.
 
-A scenario is pure data. It describes tools whose bodies are small *scripts*, a batch of calls, and a
-*schedule*: a list of inputs (release a gate, abort, ...), after each of which the implementation
+A scenario is pure data. It describes tools whose bodies are small *scripts*, a batch of calls or several,
+and a *schedule*: a list of inputs (release a gate, abort, ...), after each of which the implementation
 runs until nothing can proceed without the harness. Each step is an object with a single key.
 """
 
@@ -184,7 +184,10 @@ class ScenarioLimits(Strict):
 
 
 class Open(Strict):
-    """Hand the batch to the executor."""
+    """Hand a batch to the executor.
+
+    Where the one before it is not over by then, or has failed, the scenario ends there.
+    """
 
     batch: Name = "b1"
 
@@ -299,6 +302,11 @@ def inputs_of(step: ScheduleStep) -> list[SingleStep]:
     return list(step.together) if isinstance(step, TogetherStep) else [step]
 
 
+def opening(step: ScheduleStep) -> bool:
+    """Whether a step of the schedule opens a batch."""
+    return any(isinstance(one, OpenStep) for one in inputs_of(step))
+
+
 # -- what somebody else expects -----------------------------------------------------------------
 
 
@@ -358,15 +366,18 @@ class Scenario(Strict):
 
     @model_validator(mode="after")
     def _sane(self) -> Scenario:
-        if len(self.batches) != 1:
-            raise ValueError("this version runs scenarios of one batch")
-        if self.mode == "single" and len(self.batch.calls) != 1:
+        if not self.batches:
+            raise ValueError("the scenario has no batch")
+        if self.mode == "single" and any(len(one.calls) != 1 for one in self.batches):
             raise ValueError("mode `single` is for one call")
-        if any(one.name == "run_code" for one in self.batch.calls):
+        if any(call.name == "run_code" for one in self.batches for call in one.calls):
             raise ValueError("this version runs no programs: no call is of `run_code`")
+        if self.report is not None and len(self.batches) != 1:
+            raise ValueError("a report is about one batch")
         self._names_are_known()
         self._hostile_only_in_bodies()
-        self._opens_once()
+        self._opens_each_in_turn()
+        self._ends_with_a_crash()
         return self
 
     def _names_are_known(self) -> None:
@@ -390,18 +401,25 @@ class Scenario(Strict):
         if used - known:
             raise ValueError(f"there is no scope {', '.join(map(repr, sorted(map(str, used - known))))}")
 
-    def _opens_once(self) -> None:
-        opened = False
+    def _opens_each_in_turn(self) -> None:
+        opened: list[str] = []
         for step in self.schedule:
-            kinds = [type(one) for one in inputs_of(step)]
-            if CancelStep in kinds and not opened:
+            given = inputs_of(step)
+            if not opened and any(isinstance(one, CancelStep) for one in given):
                 raise ValueError("`cancel` needs a batch that was opened in an earlier step")
-            if OpenStep in kinds:
-                if opened or kinds.count(OpenStep) > 1:
-                    raise ValueError("the batch is opened once")
-                opened = True
-        if not opened:
-            raise ValueError("the schedule opens no batch")
+            now = [one.open.batch for one in given if isinstance(one, OpenStep)]
+            if now and opened and len(given) > 1:
+                raise ValueError("a batch that is not the first is opened by a step of its own")
+            opened += now
+        named = [one.id for one in self.batches]
+        if len(set(named)) != len(named):
+            raise ValueError("two batches have the same name")
+        if opened != named:
+            order = ", ".join(map(repr, named)) or "none"
+            said = ", ".join(map(repr, opened)) or "none"
+            raise ValueError(f"the schedule opens each batch once, in their order: {order}, and not {said}")
+
+    def _ends_with_a_crash(self) -> None:
         crash = next((n for n, one in enumerate(self.schedule) if isinstance(one, CrashStep)), None)
         after = self.schedule[crash + 1 :] if crash is not None else []
         repairs = [one for one in self.schedule if isinstance(one, RepairStep)]
@@ -421,8 +439,23 @@ class Scenario(Strict):
 
     @property
     def batch(self) -> ScenarioBatch:
-        """The batch of the scenario."""
+        """The batch of the scenario, or its first."""
         return self.batches[0]
+
+    def by_batch(self) -> list[Scenario]:
+        """The scenario of each batch: its part of the schedule, from its opening to the next one.
+
+        What comes before the first opening belongs to the first.
+        """
+        if len(self.batches) == 1:
+            return [self]
+        opens = [n for n, step in enumerate(self.schedule) if opening(step)]
+        parts = zip(self.batches, [0, *opens[1:]], [*opens[1:], len(self.schedule)], strict=True)
+        held = {name: getattr(self, name) for name in self.model_fields_set}
+        return [
+            Scenario.model_construct(**{**held, "batches": [batch], "schedule": self.schedule[begin:end]})
+            for batch, begin, end in parts
+        ]
 
     @property
     def all_scopes(self) -> list[ScenarioScope]:

@@ -5,10 +5,10 @@ A witness is told from what was seen and done, window by window, and says nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gnomon_check.conform import Run
+from gnomon_check.conform import Run, by_batch
 from gnomon_check.driver import Window
 from gnomon_check.events import Event
 from gnomon_check.scenario import AbortInputStep, CancelStep, Scenario, inputs_of
@@ -27,7 +27,7 @@ _CHANGES = {
 
 @dataclass(slots=True)
 class _Seen:
-    """What has happened so far."""
+    """What has happened so far in a batch."""
 
     scenario: Scenario
     running: set[int] = field(default_factory=set)
@@ -39,15 +39,17 @@ class _Seen:
 
 def witnesses(run: Run) -> set[str]:
     """The names of all that a run has come across."""
-    return set(_of(run))
+    parts = by_batch(run.windows)
+    several = {"a batch after another"} if len(parts) > 1 else set()
+    return several.union(*map(_of, run.scenario.by_batch(), parts))
 
 
-def _of(run: Run) -> Iterator[str]:
-    seen = _Seen(run.scenario)
-    ids = [one.id for one in run.scenario.batch.calls]
+def _of(scenario: Scenario, windows: Iterable[Window]) -> Iterator[str]:
+    seen = _Seen(scenario)
+    ids = [one.id for one in scenario.batch.calls]
     if len(set(ids)) < len(ids):
         yield "two calls have one id"
-    for window in run.windows:
+    for window in windows:
         if window.step is not None:
             yield from _of_inputs(seen, window)
         for event in window.echoes:
@@ -56,7 +58,7 @@ def _of(run: Run) -> Iterator[str]:
             yield "a script changes something"
         for event in window.events:
             yield from _of_event(seen, event)
-        if len(seen.running) == run.scenario.limits.max_parallel:
+        if len(seen.running) == scenario.limits.max_parallel:
             yield "the pool is full"
         seen.waiting = frozenset(one.gate for one in window.blocked if one.gate is not None)
         if any(one.sleep is not None for one in window.blocked):
@@ -99,8 +101,6 @@ def _of_event(seen: _Seen, event: Event) -> Iterator[str]:
         case {"event": "body.started"}:
             if pos in seen.started:
                 yield "a retry"
-                if seen.aborted:
-                    yield "a retry after an abort"
             seen.started.add(pos)
             seen.running.add(pos)
             if len(seen.running) > 1:

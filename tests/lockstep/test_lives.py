@@ -19,17 +19,22 @@ from patched import runtime_with
 
 from gnomon import Runtime
 from gnomon_check.conform import BACKENDS, Run, conform
+from gnomon_check.generate import calls_of
 from gnomon_check.generate_living import CHANGES, living
 from gnomon_check.orders import Order
 from gnomon_check.replay import complaint
 from gnomon_check.scenario import Scenario
 from gnomon_check.targets.builtin import Builtin
 
+BATCHES = 3
 OUTCOMES = ("allowed-once", "rejected", "cancelled", "unavailable", "yes")
 
 
 class Lives(RuleBasedStateMachine):
-    """A runtime under a schedule that grows by a step, run from its beginning each time: the same life."""
+    """A runtime under a schedule that grows by a step, run from its beginning each time: the same life.
+
+    It may see several batches, one after the other, and what changes between them.
+    """
 
     runtime: type = Runtime
 
@@ -41,6 +46,7 @@ class Lives(RuleBasedStateMachine):
         self.gates: list[str] = []
         self.sleeping = False
         self.over = False
+        self.ended = False
         self.aborted = False
         self.cancelled = False
 
@@ -50,7 +56,7 @@ class Lives(RuleBasedStateMachine):
     def begin(self, scenario: Scenario, backend: Any, order: Order | None) -> None:
         """Open a batch, or make a single call, in surroundings that are drawn."""
         self.plain = scenario.model_dump(by_alias=True, exclude_unset=True)
-        self.plain["schedule"] = []
+        self.plain.update(schedule=[], batches=self.plain["batches"][:1])
         self.backend, self.order = backend, order
         self.goes_on({"open": {}})
 
@@ -64,15 +70,32 @@ class Lives(RuleBasedStateMachine):
     def look(self, found: Run) -> None:
         """See what is left waiting after the last step."""
         if found.cannot is not None:
-            self.over = True
+            self.ended = True
             return
         last = found.windows[-2]
+        if any(event["event"] == "batch.failed" for event in last.events):
+            self.ended = True  # its log waits for a repair, and whoever opens a batch on it is refused
         self.gates = sorted(one.gate for one in last.blocked if one.gate is not None)
         self.sleeping = any(one.sleep is not None for one in last.blocked)
         self.over = last.idle
 
+    def lives(self) -> bool:
+        return bool(self.plain) and not self.ended
+
     def may_go_on(self) -> bool:
-        return bool(self.plain) and not self.over
+        return self.lives() and not self.over
+
+    @precondition(lambda self: self.lives() and self.over and len(self.plain["batches"]) < BATCHES)
+    @rule(data=st.data())
+    def open_another(self, data: st.DataObject) -> None:
+        """Once a batch is over, the next one is opened, on the same runtime and in the same session."""
+        names = sorted({one["name"] for one in self.plain["tools"]})
+        most = 1 if self.plain.get("mode") == "single" else 3
+        number = len(self.plain["batches"]) + 1
+        batch = {"id": f"b{number}", "calls": data.draw(calls_of(names, most, 1))}
+        self.plain["batches"] = [*self.plain["batches"], batch]
+        self.aborted = self.cancelled = False
+        self.goes_on({"open": {"batch": f"b{number}"}})
 
     @precondition(lambda self: self.may_go_on() and self.gates)
     @rule(data=st.data())
@@ -113,20 +136,20 @@ class Lives(RuleBasedStateMachine):
         """Virtual time goes on: sleepers wake, deadlines pass."""
         self.goes_on({"advance": {"ms": ms}})
 
-    @precondition(lambda self: self.may_go_on())
+    @precondition(lambda self: self.lives())
     @rule(change=st.sampled_from(CHANGES))
     def something_changes(self, change: dict[str, Any]) -> None:
-        """Tools, restrictions, modes, guards, listeners or the policy change."""
+        """Tools, restrictions, modes, guards or listeners change, under a batch or between two."""
         self.goes_on(change)
 
-    @precondition(lambda self: self.may_go_on() and self.plain.get("mode") != "single")
+    @precondition(lambda self: self.lives() and self.plain.get("mode") != "single")
     @rule(twice=st.booleans())
     def crash(self, twice: bool) -> None:
         """The process ends, and its log is repaired; it may be repaired once more."""
         self.goes_on({"crash": {}}, *[{"repair": {}}] * (2 if twice else 1))
-        self.over = True
+        self.ended = True
 
-    @precondition(lambda self: self.over)
+    @precondition(lambda self: not self.may_go_on())
     @rule()
     def rest(self) -> None:
         """It is over."""

@@ -19,6 +19,7 @@ from gnomon_check.covering import cover
 from gnomon_check.edge_cover import Bounds, plan
 from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
+from gnomon_check.generate_situations import situations
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
 from gnomon_check.scenario import Scenario
@@ -33,6 +34,7 @@ DRAWN: dict[str, tuple[st.SearchStrategy[Scenario], st.SearchStrategy[Order | No
     "drawn: batches": (scenarios(), NO_ORDER, 1_000),
     "drawn: policies": (policed(), NO_ORDER, 1_200),
     "drawn: lives": (living(), NO_ORDER, 1_200),
+    "drawn: situations": (situations(), NO_ORDER, 1_000),
     "drawn: orders": (scenarios() | policed() | living(), ORDERS, 1_000),
 }
 """What is drawn: scenarios, the orders that they run in, and how many at most."""

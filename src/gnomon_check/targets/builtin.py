@@ -113,13 +113,17 @@ class BuiltinControls:
         self.caller = None if scenario.caller is None else self._layers[scenario.caller]
         self._disposers: dict[str, Callable[[], None]] = {}
         self._made: Counter[str] = Counter()
-        if scenario.hooks or scenario.guards or _ids_repeat(harness):
+        if scenario.hooks or scenario.guards or _ids_repeat(scenario):
             self.runtime.on("pre_execute", _probe(harness), prepend=True)
         for answerer in [] if scenario.approval is None else scenario.approval.answerers:
             layer = self._layers[answerer.scope]
             layer.on("approval", _answerer(answerer, harness), prepend=answerer.prepend)
         for change in first_changes(scenario):
             self._carry_out(change)
+
+    def begin(self) -> None:
+        """Another batch is to be opened: its caller has a signal of its own."""
+        self.controller = AbortController()
 
     def abort(self, cause: Cause) -> None:
         """Abort the caller's signal."""
@@ -210,9 +214,9 @@ def _answered(result: Any) -> Answered:
     )
 
 
-def _ids_repeat(harness: Harness) -> bool:
-    named = [(one.id, one.name) for one in harness.scenario.batch.calls]
-    return len(set(named)) < len(named)
+def _ids_repeat(scenario: Scenario) -> bool:
+    named = [[(call.id, call.name) for call in one.calls] for one in scenario.batches]
+    return any(len(set(one)) < len(one) for one in named)
 
 
 def _probe(harness: Harness) -> Callable[..., Awaitable[Any]]:
