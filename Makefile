@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# What decides on calls: lockstep alone has to go through its branches.
+MEASURED := --cov=gnomon.pipeline --cov=gnomon.scheduler --cov=gnomon.registry
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types imports check explore lockstep lockstep-long mutants fuzz-cancel generated bench clean
@@ -40,7 +42,7 @@ demo: $(READY)
 	@$(BIN)/gnomon demo
 
 test: $(READY)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -57,9 +59,8 @@ explore: $(READY)
 	@$(BIN)/gnomon explore --calls 3 --parallel 2 --abort --failure
 
 lockstep: $(READY)
-	@$(BIN)/python -m coverage run -m pytest tests/lockstep $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(MEASURED) tests/lockstep $(ARGS)
 	@cat build/witnesses.txt
-	@$(BIN)/python -m coverage report
 
 lockstep-long: $(READY)
 	@$(BIN)/gnomon cover builtin --calls 3 --parallel 2 --reclassify

@@ -13,13 +13,15 @@ from typing import Literal, TypeAlias
 
 from gnomon.content import render_json
 from gnomon_check import disagreement, explain
-from gnomon_check.driver import Target, Window, digest, run
 from gnomon_check.events import Event
+from gnomon_check.harness import digest
 from gnomon_check.oracle import Oracle
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, Scenario, inputs_of, opening
+from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, Scenario, inputs_of
+from gnomon_check.subject import NotTestable, Stopped, Subject
+from gnomon_check.window import Window, by_batch
 from gnomon_spec import properties
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
@@ -48,16 +50,20 @@ class Run:
         return not self.problems
 
 
-def conform(scenario: Scenario, target: Target, backend: str, order: Order | None = None) -> Run:
-    """Run a scenario on a target, and judge it; `order` as for `driver.run`.
+def conform(scenario: Scenario, subject: Subject, backend: str, order: Order | None = None) -> Run:
+    """Run a scenario on an implementation, and judge it; `order` as for `driver.run`.
 
     Raises `ScenarioError` where the scenario asks at its start for what is refused.
     """
-    cannot = target.cannot(scenario)
-    if cannot is not None:
-        return Run(scenario, backend, (), (), cannot, order)
-    windows = tuple(run(scenario, target, backend, order))
-    return Run(scenario, backend, windows, tuple(judge(scenario, windows)), None, order)
+    windows: list[Window] = []
+    try:
+        windows.extend(subject.windows(scenario, backend, order))
+    except NotTestable as why:
+        return Run(scenario, backend, (), (), why.reason, order)
+    except Stopped as why:
+        problem = disagreement.stopped(scenario, len(windows), why)
+        return Run(scenario, backend, tuple(windows), (problem,), None, order)
+    return Run(scenario, backend, tuple(windows), tuple(judge(scenario, windows)), None, order)
 
 
 def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:
@@ -74,19 +80,6 @@ def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:
             break
         first, layers = first + len(shown), oracle.layers
     yield from _by_report(scenario, seen)
-
-
-def by_batch(windows: Iterable[Window]) -> list[tuple[Window, ...]]:
-    """The windows of each batch, from its opening to the next one."""
-    parts: list[list[Window]] = [[]]
-    opened = False
-    for window in windows:
-        if window.step is not None and opening(window.step):
-            if opened:
-                parts.append([])
-            opened = True
-        parts[-1].append(window)
-    return [tuple(one) for one in parts]
 
 
 def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Problem | None:

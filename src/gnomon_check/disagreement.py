@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from gnomon_check.changes import OPERATIONS, change_of, subject_of
-from gnomon_check.driver import Window
 from gnomon_check.events import Event
 from gnomon_check.oracle import Blocked, Oracle, World
 from gnomon_check.problem import Problem
@@ -27,6 +26,8 @@ from gnomon_check.scenario import (
     SingleStep,
     inputs_of,
 )
+from gnomon_check.subject import Stopped
+from gnomon_check.window import Window
 from gnomon_spec.batch import (
     SETTLED,
     refuse_body,
@@ -88,6 +89,15 @@ def never_ends(oracle: Oracle, number: int) -> Problem:
     """Every gate was opened and the caller aborted, and still the batch is not over."""
     text = "with every gate open and the caller aborted the batch never ends: SCD-10"
     return Problem("specification", "SCD-10", text)
+
+
+def stopped(scenario: Scenario, number: int, why: Stopped) -> Problem:
+    """Nobody says any more what happens: after so many windows."""
+    steps = scenario.schedule[number : number + 1]
+    words = Words(scenario)
+    did = ", ".join(words.input(one) for step in steps for one in inputs_of(step))
+    where = f"In window {number + 1} ({did})" if did else f"After window {number}"
+    return Problem(why.fault, "", f"{where} {why.reason}", why.fault)
 
 
 def report_differs(report: str, about: str, expected: object, seen: object) -> Problem:

@@ -123,8 +123,7 @@ class ListenerStage(RowStage, Protocol):
 async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, stage: BodyStage) -> Any:
     """Play the script of a body to its end. `cancels` says whether an abort interrupts it natively."""
     frame = Frame()
-    nonce = stage.nonce()
-    stage.emit("body.started", pos=pos, attempt=attempt, nonce=nonce)
+    stage.emit("body.started", pos=pos, attempt=attempt)
     caught: BaseException | None = None
 
     def settle(how: str, code: str | None = None) -> None:
@@ -167,7 +166,7 @@ async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, st
                 frame = passed(frame)
             case EndReturned(value, is_nonce):
                 settle("returned")
-                return nonce if is_nonce else realised(value)
+                return stage.nonce() if is_nonce else realised(value)
             case EndRaised(what):
                 error = await stage.exception(what)
                 settle("cancelled" if what.kind == "cancelled" else "raised", what.code)

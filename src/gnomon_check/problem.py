@@ -10,7 +10,7 @@ from typing import Literal
 class Problem:
     """One thing that is wrong: which judge found it, the clause, and the words for people."""
 
-    judge: Literal["specification", "property", "report"]
+    judge: Literal["specification", "property", "report", "watchdog", "process", "protocol"]
     clause: str
     text: str
     event: str | None = None

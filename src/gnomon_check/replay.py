@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from gnomon_check.conform import BACKENDS, Run, by_batch
+from gnomon_check.conform import BACKENDS, Run
 from gnomon_check.disagreement import Words
-from gnomon_check.driver import Window
 from gnomon_check.orders import Order
 from gnomon_check.refinement import key_of
 from gnomon_check.scenario import CrashStep, RepairStep, Scenario, ScenarioError, inputs_of
 from gnomon_check.scenario_files import parsed, read, scenario_of
+from gnomon_check.window import Window, by_batch
 
 FORMAT = "gnomon-replay/1"
 FOLDER = Path("build") / "disagreements"
@@ -56,11 +56,11 @@ def load(path: Path) -> Replay:
     order, backend = kept.get("order"), kept.get("backend")
     if backend not in BACKENDS:
         raise ScenarioError(f"{path}: there is no backend {backend!r}: it is {' or '.join(BACKENDS)}")
+    scenario = scenario_of(kept.get("scenario"), str(path))
     try:
-        chosen = None if order is None else bytes.fromhex(order)
+        return Replay(scenario, backend, None if order is None else bytes.fromhex(order))
     except (TypeError, ValueError):
         raise ScenarioError(f"{path}: its order is no text of hexadecimal digits") from None
-    return Replay(scenario_of(kept.get("scenario"), str(path)), backend, chosen)
 
 
 def complaint(run: Run, target: str) -> str:

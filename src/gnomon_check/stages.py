@@ -11,11 +11,11 @@ import anyio.lowlevel
 from gnomon_check.changes import Change
 from gnomon_check.script_steps import Execute, Raise
 from gnomon_check.scripted_errors import exception_of
-from gnomon_check.world import Blocked, nonce_of
+from gnomon_check.world import Blocked
 
 if TYPE_CHECKING:
     from gnomon_check.driven import BodyContext, Signal
-    from gnomon_check.driver import Harness
+    from gnomon_check.harness import Harness
 
 
 @dataclass(slots=True)
@@ -107,4 +107,4 @@ class BodyStage(Stage):
 
     def nonce(self) -> str:
         """A fresh value that nobody else can know."""
-        return nonce_of(self.pos)
+        return self.harness.nonce(self.pos)

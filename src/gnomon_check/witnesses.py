@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from gnomon_check.conform import Run, by_batch
-from gnomon_check.driver import Window
+from gnomon_check.conform import Run
 from gnomon_check.events import Event
 from gnomon_check.scenario import AbortInputStep, CancelStep, Scenario, inputs_of
+from gnomon_check.window import Window, by_batch
 
 _CHANGES = {
     "registered": "a tool is registered",

@@ -206,9 +206,13 @@ def _classifier_answer(tool: ScenarioTool | None, arguments: Json | NotAValue) -
             return None
 
 
-def nonce_of(position: int) -> str:
-    """The nonce of the body at a position, as the harness in process makes it."""
-    return f"nonce-{position}"
+NONCE = "nonce"
+"""The value that fresh ones stand for in what the oracle follows."""
+
+
+def nonce_of(position: int, value: str = NONCE) -> str:
+    """The nonce of the body at a position, made of the fresh value that was handed over last."""
+    return f"{value}-{position}"
 
 
 def value_of(value: Any, position: int) -> Json:

@@ -138,13 +138,10 @@ def test_what_makes_no_sense_is_refused_in_words(
         scenario_of(plain(*schedule, **more), "here")
 
 
+OPENS = "\n        with fuse(own.signal, signal) as fused:\n            caller = "
 KEEPS_ITS_SIGNAL = (
     ('__slots__ = ("_max_parallel"', '__slots__ = ("__dict__", "_max_parallel"'),
-    (
-        "own = AbortController()\n        with fuse(own.signal, signal) as fused:\n            caller = ",
-        'own = vars(self).setdefault("own", AbortController())\n'
-        "        with fuse(own.signal, signal) as fused:\n            caller = ",
-    ),
+    ("own = AbortController()" + OPENS, 'own = vars(self).setdefault("own", AbortController())' + OPENS),
 )
 
 

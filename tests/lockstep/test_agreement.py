@@ -56,7 +56,9 @@ def agreed(kind: str, backend: str) -> tuple[Counter[str], int]:
 @pytest.mark.clause(
     "DSP-8", "CAN-2", "CAN-6", "CAN-7", "SCD-4", "SCD-5", "SCD-6", "SCD-7", "SCD-8", "SCD-10", "PY-1", "PY-10"
 )
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "backend", [pytest.param(one, marks=pytest.mark.xdist_group(f"agreement {one}")) for one in BACKENDS]
+)
 @pytest.mark.parametrize("kind", DRAWN)
 def test_specification_and_runtime_agree(kind: str, backend: str) -> None:
     agreed(kind, backend)
@@ -119,6 +121,7 @@ WITNESSES = {
 }
 
 
+@pytest.mark.xdist_group("agreement asyncio")
 def test_nothing_that_matters_is_hardly_ever_reached() -> None:
     reached: Counter[str] = Counter()
     examples = 0

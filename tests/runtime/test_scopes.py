@@ -319,7 +319,7 @@ def test_a_scope_declares_its_mode_once_and_the_nearest_wins() -> None:
         Runtime(mode="code")
 
 
-@pytest.mark.clause("REG-2", "DSP-4")
+@pytest.mark.clause("REG-2", "REG-7", "DSP-4")
 @both
 def test_a_call_runs_what_its_scope_sees(backend: str) -> None:
     world = World(in_scope=True)
@@ -328,9 +328,9 @@ def test_a_call_runs_what_its_scope_sees(backend: str) -> None:
         tool("act", output=Output(schema={}, render=lambda arguments, value: text("shadow")))
     )
     assert shown(world.call(backend)) == "shadow"
-    below = world.scope.scope("below")
+    world.scope = below = world.scope.scope("below")
+    assert shown(world.call(backend)) == "shadow", "of two inherited definitions the nearer one (REG-7)"
     below.restrict(deny=["act"])
-    world.scope = below
     assert code(world.call(backend)) == "UNKNOWN_TOOL"
     world.scope = None
     assert shown(world.call(backend)) == "done"

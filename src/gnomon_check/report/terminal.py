@@ -7,12 +7,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from gnomon_check.conform import Run, conform
-from gnomon_check.driver import Target
 from gnomon_check.scenario import Scenario
+from gnomon_check.subject import Subject
 
 
 def run_all(
-    scenarios: list[Scenario], target: Target, backends: list[str], console: Console, *, quiet: bool
+    scenarios: list[Scenario], subject: Subject, backends: list[str], console: Console, *, quiet: bool
 ) -> list[Run]:
     """Run every scenario on every backend, with a progress bar on a terminal."""
     runs: list[Run] = []
@@ -20,7 +20,7 @@ def run_all(
         task = bar.add_task("running scenarios", total=len(scenarios) * len(backends))
         for one in scenarios:
             for backend in backends:
-                runs.append(conform(one, target, backend))
+                runs.append(conform(one, subject, backend))
                 bar.advance(task)
     return runs
 

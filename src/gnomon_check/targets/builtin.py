@@ -34,7 +34,8 @@ from gnomon_check.changes import (
     SetPolicy,
 )
 from gnomon_check.driven import Answered, Cause, Controls
-from gnomon_check.driver import Harness
+from gnomon_check.driver import InProcess
+from gnomon_check.harness import Harness
 from gnomon_check.layers import first_changes
 from gnomon_check.playing import play_answerer, play_listener, play_sync
 from gnomon_check.scenario import (
@@ -55,7 +56,7 @@ from gnomon_check.targets.builtin_listeners import AnswererStage, PostStage, Pre
 from gnomon_check.world import Blocked, value_of
 
 
-class Builtin:
+class Builtin(InProcess):
     """Runs scenarios on `gnomon.Runtime`, or on a runtime of the same interface."""
 
     name = "builtin"

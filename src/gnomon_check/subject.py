@@ -1,0 +1,45 @@
+"""What is held to the specification: anything that can run a scenario and say what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, Protocol, TypeAlias
+
+from gnomon_check.orders import Order
+from gnomon_check.scenario import Scenario
+from gnomon_check.window import Window
+
+Fault: TypeAlias = Literal["watchdog", "process", "protocol"]
+"""How an implementation can fail to say what happened: it hangs, it dies, it does not speak the protocol."""
+
+
+class NotTestable(Exception):
+    """A scenario cannot be run on an implementation at all."""
+
+    def __init__(self, reason: str, link: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.link = link
+
+
+class Stopped(Exception):
+    """An implementation stopped saying what happens, in the middle of a scenario or before it."""
+
+    def __init__(self, fault: Fault, reason: str) -> None:
+        super().__init__(reason)
+        self.fault = fault
+        self.reason = reason
+
+
+class Subject(Protocol):
+    """An implementation that is held to the specification."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
+        """Run a scenario, and answer its windows as they come.
+
+        Raises `NotTestable` and `Stopped`.
+        """
