@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-import pytest
 import trio
 from hypothesis import HealthCheck, register_random, settings
 
@@ -23,10 +22,3 @@ settings.load_profile(os.environ.get("GNOMON_HYPOTHESIS", "fixed"))
 # Hypothesis seeds it anew for each example.
 trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
 register_random(trio._core._run._r)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where the suite runs on several cores: a file stays together, so that what it shares is made once."""
-    for one in items:
-        if one.get_closest_marker("xdist_group") is None:
-            one.add_marker(pytest.mark.xdist_group(one.path.stem))

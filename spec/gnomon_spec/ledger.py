@@ -114,7 +114,8 @@ def enter(ledger: Ledger, one: Event) -> Ledger:
             settled = track.settled or not ledger.aborted
             track = replace(track, finalized=track.finalized + 1, settled=settled)
         case EventName.RESULT_OBSERVED:
-            track = replace(track, observed=one.outcome)
+            settled = track.settled or not ledger.aborted  # an observer gets what is final (FIN-3)
+            track = replace(track, observed=one.outcome, settled=settled)
         case EventName.RESULT_LOGGED:
             track = replace(track, answered=True)
             pair = None

@@ -27,6 +27,9 @@ from gnomon_spec import properties
 Backend: TypeAlias = Literal["asyncio", "trio"]
 BACKENDS: tuple[Backend, ...] = ("asyncio", "trio")
 
+SEEN_AT_ONCE = ("registry.changed", "model.requested")
+"""What an input itself brings about, and is judged: before anything else of its window."""
+
 JUDGED = properties.BATCH | {properties.POLICY, properties.CONTENT}
 """What the harness shows of a scenario."""
 
@@ -96,7 +99,7 @@ def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Problem
             oracle.crash()
         elif isinstance(window.step, RepairStep):
             oracle.repair()
-        changed = (one for one in window.echoes if one["event"] == "registry.changed")
+        changed = (one for one in window.echoes if one["event"] in SEEN_AT_ONCE)
         for event in (*changed, *window.events):
             key = key_of(event)
             if key is not None and not oracle.see(key):

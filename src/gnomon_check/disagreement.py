@@ -22,6 +22,7 @@ from gnomon_check.scenario import (
     OpenStep,
     ReleaseStep,
     RepairStep,
+    RequestModelStep,
     Scenario,
     SingleStep,
     inputs_of,
@@ -274,6 +275,7 @@ _CLAUSE_OF_EVENT = {
     "result.observed": "FIN-3",
     "guard.answered": "GRD-1",
     "approval.decided": "APP-2",
+    "model.requested": "REG-5",
 }
 _ABORTS = (Code.ABORTED, Code.ABORTED_BEFORE_DISPATCH)
 
@@ -305,6 +307,10 @@ def _clause_of_detail(seen: Key, allowed: Key) -> str:
 # -- words --------------------------------------------------------------------------------------
 
 
+def _row(names: object) -> str:
+    return ", ".join(names) if isinstance(names, tuple) and names else "none"
+
+
 class Words:
     """The words of one scenario."""
 
@@ -322,6 +328,8 @@ class Words:
 
     def input(self, one: SingleStep) -> str:
         match one:
+            case RequestModelStep():
+                return "the model is to be asked"
             case OpenStep():
                 return "the batch is opened"
             case ReleaseStep(release=release):
@@ -373,6 +381,8 @@ class Words:
                 return str(what)
             case ("registry.changed", (op, about, refused)):
                 return f"{op} {about}, refused" if refused else f"{op} {about}"
+            case ("model.requested", (tools, refused)):
+                return "a refusal" if refused else f"the tools {_row(tools)}"
             case ("noted", (text,)):
                 return repr(text)
             case _:

@@ -45,6 +45,9 @@ class Controls(Protocol):
     def change(self, change: Change) -> str | None:
         """Change what stands in the layers; answer why it was refused, or nothing."""
 
+    def request_model(self) -> list[str] | str:
+        """The names of the tools that the model would be shown now, in order; or why it cannot be."""
+
     def source_of(self, reason: object) -> str:
         """What a reason of the implementation's own means: `caller` or `deadline`."""
 

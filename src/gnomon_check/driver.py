@@ -29,6 +29,7 @@ from gnomon_check.scenario import (
     OpenStep,
     ReleaseStep,
     RepairStep,
+    RequestModelStep,
     Scenario,
     ScheduleStep,
     SingleStep,
@@ -134,6 +135,8 @@ class Drive:
             case AdvanceStep(advance=advance):
                 harness.emit("time.advanced", ms=advance.ms)
                 harness.clock.advance(advance.ms)
+            case RequestModelStep():
+                harness.request_model()
             case _:
                 harness.change(change_of(one))
 

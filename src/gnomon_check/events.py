@@ -305,6 +305,14 @@ class RegistryChanged(_Event):
     refused: str | None = None
 
 
+class ModelRequested(_Event):
+    """The next request of the model was put together: the names of the tools that it shows, in order."""
+
+    event: Literal["model.requested"]
+    tools: list[str] = Field(default_factory=list)
+    refused: str | None = None
+
+
 class TimeAdvanced(_Event):
     """Virtual time moved."""
 
@@ -362,6 +370,7 @@ _KNOWN = (
     ResultObserved,
     ResultReturned,
     RegistryChanged,
+    ModelRequested,
     TimeAdvanced,
     Warned,
     Noted,
@@ -408,6 +417,7 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[ResultObserved, Tag("result.observed")]
     | Annotated[ResultReturned, Tag("result.returned")]
     | Annotated[RegistryChanged, Tag("registry.changed")]
+    | Annotated[ModelRequested, Tag("model.requested")]
     | Annotated[TimeAdvanced, Tag("time.advanced")]
     | Annotated[Warned, Tag("warned")]
     | Annotated[Noted, Tag("noted")]

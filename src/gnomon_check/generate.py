@@ -44,7 +44,18 @@ _MIDDLES: tuple[dict[str, Any], ...] = (
     {"on_cancel": {"do": "unwind", "gate": "unwind:$call"}},
 )
 
-_PARALLEL: tuple[Any, ...] = (True, True, True, True, True, False, None, {"value": 1}, {"raise": {}})
+_PARALLEL: tuple[Any, ...] = (
+    True,
+    True,
+    True,
+    True,
+    True,
+    False,
+    None,
+    {"value": 1},
+    {"raise": {}},
+    {"raise": {"kind": "exit"}},
+)
 
 _ARGUMENTS = ("{}", "", '{"path": "x"}', '{"path": ', '{"path": 7}', "[1]")
 
@@ -312,6 +323,16 @@ _CHANGES: tuple[dict[str, Any], ...] = (
 )
 
 
+_OBSERVES: tuple[list[dict[str, Any]], ...] = (
+    [],
+    [],
+    [{"note": {"text": "seen"}}],
+    [{"abort": {}}],
+    [{"raise": {}}],
+    [{"raise": {"kind": "keyboard"}}],
+)
+
+
 @st.composite
 def plain_policed(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
     """What `policed` draws, as plain data."""
@@ -332,7 +353,7 @@ def plain_policed(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
             one["render"] = [{"note": {"text": "rendered"}}, draw(st.sampled_from(_CHANGES))]
     hooks = [draw(listeners(number)) for number in range(draw(st.integers(0, 3)))]
     if draw(st.booleans()):
-        hooks.append({"id": "seen", "on": "result", "script": []})
+        hooks.append({"id": "seen", "on": "result", "script": draw(st.sampled_from(_OBSERVES))})
     if draw(st.integers(0, 5)) == 5:
         blocks = {"decide": {"decision": {"kind": "block", "feedback": _TEXT}, "contexts": ["blocked"]}}
         hooks.append({"id": "blocks", "on": "post_execute", "script": [blocks]})

@@ -34,6 +34,7 @@ REGISTRY_CHANGES: tuple[Plain, ...] = (
     {"restrict": {"scope": "agent", "deny": ["red"]}},
     {"restrict": {"scope": "agent"}},
     {"restrict": {"scope": None, "deny": ["red"]}},
+    {"restrict": {"scope": "agent", "deny": ["run_code"]}},
     {"lift": {"restriction": "agent@1"}},
     {"lift": {"restriction": "agent@2"}},
     {"set_mode": {"scope": "agent", "mode": "ptc"}},
@@ -44,6 +45,7 @@ CHANGES: tuple[Plain, ...] = (
     {"register": {"tool": "red-2"}},
     {"register": {"tool": "red-2"}},
     {"register": {"tool": "red-3"}},
+    {"register": {"tool": "reserved"}},
     *REGISTRY_CHANGES,
     {"add_guard": {"guard": "late-guard"}},
     {"drop_guard": {"guard": "late-guard"}},
@@ -53,11 +55,14 @@ CHANGES: tuple[Plain, ...] = (
     {"drop_hook": {"hook": "hook0"}},
     {"add_hook": {"hook": "hook0"}},
 )
+_ASKED: Plain = {"request_model": {}}
 _PAIRS: tuple[tuple[Plain, Plain], ...] = (
     ({"restrict": {"scope": "agent", "allow": []}}, {"lift": {"restriction": "agent@1"}}),
     ({"set_mode": {"scope": "agent", "mode": "ptc"}}, {"set_mode": {"scope": "agent", "mode": None}}),
     ({"add_hook": {"hook": "late-hook"}}, {"drop_hook": {"hook": "late-hook"}}),
     ({"add_guard": {"guard": "late-guard"}}, {"drop_guard": {"guard": "late-guard"}}),
+    ({"remove": {"registration": "red@1"}}, {"remove": {"registration": "red@1"}}),
+    ({"restrict": {"scope": "agent", "deny": ["red"]}}, {"lift": {"restriction": "agent@1"}}),
 )
 _SYNC = ("project", "finalize", "render", "presentation_meta")
 _POLICIES: tuple[Plain, ...] = (
@@ -214,14 +219,15 @@ def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
     again = {**draw(tools("red")), "id": "red-2", "later": True}
     again["scope"] = draw(st.sampled_from(_agents(plain)))
     other = {**draw(tools("red")), "id": "red-3", "later": True, "timeout_ms": 5}
-    plain["tools"] += [again, other]
+    reserved = {"name": "run_code", "id": "reserved", "later": True, "body": [{"return": {}}]}
+    plain["tools"] += [again, other, reserved]
     end = draw(st.sampled_from(GUARD_ENDS))
     plain["guards"].append({"id": "late-guard", "later": True, "script": [end]})
     plain["hooks"].append({**draw(listeners(9)), "id": "late-hook", "later": True})
     for _ in range(draw(st.integers(0, 2))):
         _insert(draw, draw(st.sampled_from(_scripts(plain))), draw(st.sampled_from(CHANGES)))
     for _ in range(draw(st.integers(1, 4))):
-        _after_opening(draw, plain, draw(st.sampled_from(CHANGES)))
+        _after_opening(draw, plain, draw(st.sampled_from(CHANGES) | st.just(_ASKED)))
     if draw(st.booleans()):
         plain["limits"] = {"max_parallel": 1}
         _right_after_opening(plain, draw(st.sampled_from(CHANGES)))
@@ -229,7 +235,8 @@ def _with_changes(draw: st.DrawFn, plain: Plain) -> None:
         # What comes and goes again: without the first, the second would mostly be refused.
         first, second = draw(st.sampled_from(_PAIRS))
         later = plain["schedule"]
-        _insert(draw, later, second, last=True)
+        for _ in range(draw(st.integers(1, 2))):  # the second time nothing is left to take back
+            _insert(draw, later, second, last=True)
         plain["schedule"] = [first, *later]
 
 
@@ -262,7 +269,7 @@ def _and_another(draw: st.DrawFn, plain: Plain) -> None:
     for count, number in ((_calls(plain), 1), (draw(st.integers(1, 2)), 2)):
         positions = range(1 if plain.get("mode") == "single" else count)
         if number == 2:
-            names = [one["name"] for one in plain["tools"]]
+            names = [one["name"] for one in plain["tools"] if not one.get("later")]
             calls = draw(calls_of(names, len(positions), len(positions)))
             plain["batches"].append({"id": "b2", "calls": calls})
             schedule.append({"open": {"batch": "b2"}})

@@ -282,6 +282,12 @@ class Harness:
         why = {} if refused is None else {"refused": refused}
         self.emit("registry.changed", op=OPERATIONS[type(change)], name=subject_of(change), **why)
 
+    def request_model(self) -> None:
+        """Have the next request of the model put together."""
+        shown = self.controls.request_model()
+        told = {"tools": [], "refused": shown} if isinstance(shown, str) else {"tools": shown}
+        self.emit("model.requested", **told)
+
     def source_of(self, reason: object) -> str:
         """What has aborted a signal that aborted with that reason."""
         return reason.signal if isinstance(reason, Cause) else self.controls.source_of(reason)

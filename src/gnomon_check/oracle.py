@@ -22,13 +22,16 @@ from gnomon_check.scenario import (
     CancelStep,
     OpenStep,
     ReleaseStep,
+    RequestModelStep,
     Scenario,
     SingleStep,
 )
 from gnomon_check.world import Blocked, World, facts_of, nonce_of
 from gnomon_spec import batch as chapter
 from gnomon_spec import session
+from gnomon_spec.kernel import Refused
 from gnomon_spec.session import AnnouncedCall, Kind, Record
+from gnomon_spec.visibility import model_tools
 from gnomon_spec.vocabulary import Lane
 
 __all__ = ["Blocked", "Move", "Oracle", "World", "nonce_of"]
@@ -78,10 +81,18 @@ class Oracle:
             case CancelStep():
                 # When the cancellation reaches the waiting task is free: until then bodies may go on.
                 return world if self.idle(world) else world._replace(cancelled=True, landing=True)
+            case RequestModelStep():
+                return world._replace(due=(*world.due, self._shown_to_the_model(world)))
             case _:
                 # Whether it is refused is to be seen before anything else.
                 key, following = self._moves.change(world, change_of(given))
                 return following._replace(due=(*world.due, key))
+
+    def _shown_to_the_model(self, world: World) -> Key:
+        shown = model_tools(world.layers.registry, self.scenario.caller)
+        if isinstance(shown, Refused):
+            return ("model.requested", None, ((), True))
+        return ("model.requested", None, (tuple(str(one["name"]) for one in shown), False))
 
     def crash(self) -> None:
         """The process ends: what was logged is all that is left."""

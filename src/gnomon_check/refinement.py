@@ -48,6 +48,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "result.observed": ("observer", "outcome.ok", "outcome.code"),
     "result.returned": ("outcome.ok", "outcome.code", "outcome.nonce", "contexts"),
     "registry.changed": ("op", "name", "refused"),
+    "model.requested": ("tools", "refused"),
 }
 """Each event that is compared, and the fields of it that count; all others are never compared."""
 

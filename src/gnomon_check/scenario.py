@@ -21,7 +21,7 @@ from pydantic import (
 
 from gnomon_check.changes import Name, Strict, TaggedChangeStep, asks_for_change, single_key
 from gnomon_check.hostile import kinds_in
-from gnomon_check.script_steps import AnswererStep, BodyStep, ExecuteStep, HookStep, Raise, SyncStep
+from gnomon_check.script_steps import AnswererStep, BodyStep, ExecuteStep, HookStep, RaiseAtOnce, SyncStep
 
 
 class ScenarioError(ValueError):
@@ -40,7 +40,14 @@ class ClassifierValue(Strict):
 class ClassifierRaises(Strict):
     """A classifier that raises."""
 
-    raise_: Raise = Field(alias="raise")
+    raise_: RaiseAtOnce = Field(alias="raise")
+
+    @model_validator(mode="after")
+    def _strikes_nobody(self) -> ClassifierRaises:
+        if self.raise_.kind == "keyboard":
+            # SCD-2 leaves it free how often it is asked, so nobody could say what had happened by then.
+            raise ValueError("a classifier raises no KeyboardInterrupt: nothing says when it is asked")
+        return self
 
 
 class ArgumentEquals(Strict):
@@ -251,6 +258,14 @@ class CancelStep(Strict):
     cancel: Cancel
 
 
+class RequestModel(Strict):
+    """Say which tools the next request of the model would show, in order."""
+
+
+class RequestModelStep(Strict):
+    request_model: RequestModel
+
+
 class Approve(Strict):
     """Answer the approval of a call: one of the four, or any other text."""
 
@@ -269,6 +284,7 @@ SingleStep: TypeAlias = Annotated[
     | Annotated[CancelStep, Tag("cancel")]
     | Annotated[ApproveStep, Tag("approve")]
     | Annotated[AdvanceStep, Tag("advance")]
+    | Annotated[RequestModelStep, Tag("request_model")]
     | TaggedChangeStep,
     Discriminator(single_key),
 ]
@@ -287,6 +303,7 @@ ScheduleStep: TypeAlias = Annotated[
     | Annotated[CancelStep, Tag("cancel")]
     | Annotated[ApproveStep, Tag("approve")]
     | Annotated[AdvanceStep, Tag("advance")]
+    | Annotated[RequestModelStep, Tag("request_model")]
     | TaggedChangeStep
     | Annotated[TogetherStep, Tag("together")]
     | Annotated[CrashStep, Tag("crash")]

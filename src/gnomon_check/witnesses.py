@@ -94,6 +94,8 @@ def _of_event(seen: _Seen, event: Event) -> Iterator[str]:
             yield _CHANGES.get(op, str(op))
             if len(seen.running) == seen.scenario.limits.max_parallel:
                 yield "something changes while the pool is full"
+        case {"event": "model.requested"}:
+            yield "the model is asked"
         case {"event": "signal.aborted", "signal": "caller"}:
             seen.aborted = True
         case {"event": "signal.aborted"}:

@@ -191,6 +191,7 @@ def test_the_runtime_tells_what_really_happened(backend: str) -> None:
     assert all(compared[one] for one in FAMILIES), compared
 
 
+@pytest.mark.filterwarnings("ignore::gnomon.GnomonWarning")  # of observers that raise
 @both
 @given(drawn=scenarios() | policed() | living())
 @settings(max_examples=150)

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from lockstep_faults import FAULTS
 from patched import runtime_with
+from seeded_faults import FAULTS
 from typer.testing import CliRunner
 
 from gnomon_check.cli import app

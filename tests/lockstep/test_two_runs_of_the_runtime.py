@@ -20,6 +20,9 @@ from gnomon_check.replay import complaint
 from gnomon_check.scenario import Scenario
 from gnomon_check.targets.builtin import Builtin
 
+# Observers raise there; that is a warning, and the end of nothing (FIN-3).
+pytestmark = pytest.mark.filterwarnings("ignore::gnomon.GnomonWarning")
+
 Plain = dict[str, Any]
 
 

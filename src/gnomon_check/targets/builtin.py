@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from gnomon import (
     AbortController,
+    ConfigError,
     GnomonError,
     LogError,
     Output,
@@ -150,6 +151,13 @@ class BuiltinControls:
             return f"{type(error).__name__}: {error}"
         return None
 
+    def request_model(self) -> list[str] | str:
+        """What the model would be shown now."""
+        try:
+            return [str(one["name"]) for one in (self.caller or self.runtime).schemas()]
+        except ConfigError as error:
+            return str(error)
+
     async def execute(self, call: Execute, call_id: str, context: Any) -> Answered:
         """Make another call from inside a body."""
         nested = {"parent": context.token, "root_call_id": context.root_call_id} if call.token else {}
@@ -287,14 +295,14 @@ def _classifier(declared: Classifier | None) -> Any:
             return answer
         case ClassifierValue(value=value):
             return lambda arguments: value
-        case ClassifierRaises():
-            return _raises
+        case ClassifierRaises(raise_=what):
+            return lambda arguments: _raised(exception_at_once(what))
         case ClassifierWhen(when=when):
             return lambda arguments: arguments.get(when.argument) == when.equals
 
 
-def _raises(arguments: object) -> bool:
-    raise ValueError("the classifier fails")
+def _raised(error: BaseException) -> NoReturn:
+    raise error
 
 
 def _change(script: Sequence[Step] | None, event: str, harness: Harness) -> Any:

@@ -17,6 +17,7 @@ from gnomon_check.scenario import (
     AbortInputStep,
     AdvanceStep,
     OpenStep,
+    RequestModelStep,
     Scenario,
     ScheduleStep,
     inputs_of,
@@ -189,6 +190,8 @@ def _done_by_the_schedule(step: ScheduleStep, events: list[Event]) -> Iterator[E
         match one:
             case AbortInputStep(abort=abort) if abort.signal != "caller":
                 wanted: dict[str, Any] = {"event": "signal.aborted", "signal": abort.signal}
+            case RequestModelStep():
+                wanted = {"event": "model.requested"}
             case _ if asks_for_change(one):
                 wanted = {"event": "registry.changed"}
             case _:

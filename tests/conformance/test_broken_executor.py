@@ -6,8 +6,8 @@ import json
 
 import pytest
 from hypothesis import Phase, find, settings
-from lockstep_faults import COMMIT_ON_SETTLEMENT, FAULTS, SEARCH
 from patched import runtime_with
+from seeded_faults import COMMIT_ON_SETTLEMENT, FAULTS, SEARCH
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.generate import scenarios

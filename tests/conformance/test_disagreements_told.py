@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import find
-from lockstep_faults import FAULTS, SEARCH
 from patched import runtime_with
+from seeded_faults import FAULTS, SEARCH
 from typer.testing import CliRunner
 
 from gnomon_check import replay
