@@ -38,7 +38,7 @@ from gnomon_check.scripts import (
     sync_effects,
 )
 from gnomon_check.world import Place, World, value_of
-from gnomon_spec import journey, waterfall
+from gnomon_spec import journey, signals, waterfall
 from gnomon_spec.vocabulary import (
     Accept,
     Allow,
@@ -48,6 +48,7 @@ from gnomon_spec.vocabulary import (
     Change,
     Decision,
     ExecuteDecision,
+    Execution,
     Failed,
     Malformed,
     Outcome,
@@ -75,6 +76,16 @@ class Rendered(Enum):
     STRIKES = "the tool raised what is meant for the whole process"
 
 
+def _hears(execution: Execution, frame: Frame) -> bool:
+    """Whether the signal has aborted that a listener was given.
+
+    What a wrapper has put in place has nothing of the caller's in it: only for a body are the two fused, and
+    by the call's own deadline (DSP-2, TMO-1).
+    """
+    own = [one for one in frame.given if one != signals.DEADLINE]
+    return bool(set(frame.given) & set(execution.fired)) or (execution.aborted and not own)
+
+
 class Policies(Journeys):
     """What the policies of a call may do next."""
 
@@ -100,7 +111,7 @@ class Policies(Journeys):
             case CallNext():
                 waiting = world.with_frame(place, replace(frame, delegating=True))
                 yield self.journey(waiting, pos, journey.Delegates(number))
-            case WaitForAbort() if execution.aborted or set(frame.given) & set(execution.fired):
+            case WaitForAbort() if _hears(execution, frame):
                 yield Move((), world.with_frame(place, passed(frame)))
             case PutSignal(name, is_aborted):
                 found = execution.signal if frame.found is None else frame.found

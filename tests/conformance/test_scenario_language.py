@@ -263,3 +263,29 @@ def test_a_repair_that_repairs_nothing_or_repeats_itself_is_seen(backend: str) -
 def test_a_crash_that_makes_no_sense_is_refused(more: dict[str, Any], words: str) -> None:
     with pytest.raises(ScenarioError, match=re.escape(words)):
         load(json.dumps(scenario(**more)), "here")
+
+
+@pytest.mark.clause("DSP-2", "CRE-5")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_wrapper_inside_of_anothers_signal_hears_of_that_one_alone(backend: str) -> None:
+    """Only for a body are the two fused: the caller's abort wakes no wrapper that was given another signal."""
+    own = {"set_signal": {"name": "own"}}
+    hooks = [
+        {"id": "outer", "on": "execute", "script": [own, {"next": {}}, {"pass": {}}]},
+        {"id": "inner", "on": "execute", "script": [{"await_abort": {}}, {"next": {}}, {"pass": {}}]},
+    ]
+    schedule = [{"open": {}}, {"abort": {}}, {"abort": {"signal": "own"}}]
+    one = Scenario.model_validate(scenario(hooks=hooks, schedule=schedule))
+    found = conform(one, Builtin(), backend)
+    assert found.problems == ()
+    assert [window.idle for window in found.windows] == [False, False, True, True]
+
+
+@pytest.mark.clause("FIN-3", "CAN-1")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_abort_from_an_observer_comes_too_late(backend: str) -> None:
+    hooks = [{"id": "seen", "on": "result", "script": [{"abort": {}}]}]
+    found = conform(Scenario.model_validate(scenario(hooks=hooks)), Builtin(), backend)
+    assert found.problems == ()
+    results = [one for one in found.windows[0].events if one["event"] == "result.logged"]
+    assert [one["outcome"]["ok"] for one in results] == [True]
