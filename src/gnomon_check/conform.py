@@ -7,9 +7,10 @@ that report's own expectation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from gnomon.content import render_json
 from gnomon_check import disagreement, explain
@@ -18,8 +19,9 @@ from gnomon_check.harness import digest
 from gnomon_check.oracle import Oracle
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
+from gnomon_check.profiles import PROFILES, needs
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, Scenario, inputs_of
+from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, ReportedResult, Scenario, inputs_of
 from gnomon_check.subject import NotTestable, Stopped, Subject
 from gnomon_check.window import Window, by_batch
 from gnomon_spec import properties
@@ -46,11 +48,18 @@ class Run:
     """Why the scenario cannot be run on that target at all; then nothing of it was judged."""
     order: Order | None = None
     """The order that was chosen for what is ready at the same time, if one was."""
+    not_claimed: tuple[str, ...] = ()
+    """The profiles that the scenario needs and the implementation does not claim; then it was not run."""
 
     @property
     def ok(self) -> bool:
         """Whether nothing was found; of what was not judged, nothing can be."""
         return not self.problems
+
+    @property
+    def judged(self) -> bool:
+        """Whether it was run, and judged."""
+        return self.cannot is None and not self.not_claimed
 
 
 def conform(scenario: Scenario, subject: Subject, backend: str, order: Order | None = None) -> Run:
@@ -60,6 +69,10 @@ def conform(scenario: Scenario, subject: Subject, backend: str, order: Order | N
     """
     windows: list[Window] = []
     try:
+        claims = subject.claims
+        missing = frozenset() if claims >= PROFILES.keys() else needs(scenario) - claims
+        if missing:
+            return Run(scenario, backend, (), (), None, order, tuple(sorted(missing)))
         windows.extend(subject.windows(scenario, backend, order))
     except NotTestable as why:
         return Run(scenario, backend, (), (), why.reason, order)
@@ -207,10 +220,8 @@ def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Prob
         code = None if result is None else result["outcome"]["code"] or "OK"
         if code != expected.code:
             yield disagreement.report_differs(report.id, f"call {expected.pos + 1}", expected.code, code)
-        elif result is not None and "value" in expected.model_fields_set:
-            shown = digest(render_json({}, expected.value)[0]["text"])
-            if code == "OK" and shown != result["content_digest"]:
-                yield disagreement.report_value(report.id, expected.pos)
+        elif result is not None and not _carries(result, expected):
+            yield disagreement.report_value(report.id, expected.pos)
         if expected.contexts is not None:
             there = (result or {}).get("contexts", [one for pos, one in accepted if pos == expected.pos])
             if there != expected.contexts:
@@ -224,6 +235,36 @@ def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Prob
         if pos in started:
             yield disagreement.report_body(report.id, pos, ran=True)
     yield from _by_report_of_the_whole(report, events)
+
+
+def _carries(result: Event, expected: ReportedResult) -> bool:
+    """Whether a result shows the value that is expected of it, if one is."""
+    if not result["outcome"]["ok"] or "value" not in expected.model_fields_set:
+        return True
+    return result["content_digest"] in _shown(expected.value)
+
+
+def _shown(value: Any) -> set[str]:
+    """How a value may show, where its tool renders it as it is.
+
+    Spaces in JSON are nobody's business, and whether a whole number is written with a fraction.
+    """
+    texts = [render_json({}, value)[0]["text"]]
+    if not isinstance(value, str):
+        texts.append(json.dumps(_in_whole(value), ensure_ascii=False, separators=(",", ":")))
+    return {digest(one) for one in texts}
+
+
+def _in_whole(value: Any) -> Any:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [_in_whole(one) for one in value]
+        case dict():
+            return {key: _in_whole(one) for key, one in value.items()}
+        case _:
+            return value
 
 
 def _by_report_of_the_whole(report: FieldReport, events: list[Event]) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ clock is read and nothing sleeps.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from gnomon_check.driven import Controls, Target
 from gnomon_check.events import Event
 from gnomon_check.harness import Harness
 from gnomon_check.orders import Order, options
+from gnomon_check.profiles import PROFILES
 from gnomon_check.quiescence import quiesce
 from gnomon_check.scenario import (
     AbortInputStep,
@@ -44,6 +45,9 @@ class InProcess:
     """An implementation in this process (a `Target`): what of it is the same for all of them."""
 
     name: str
+    backends: Sequence[str] = ("asyncio", "trio")
+    claims = frozenset(PROFILES)
+    """The profiles that it claims: all of them, where it does not say less."""
 
     def prepare(self, harness: Harness) -> Controls:
         """Make the runtime of a scenario, with tools that are played by `harness`."""
@@ -64,6 +68,9 @@ class InProcess:
             raise NotTestable(reason)
         yield from run(scenario, self, backend, order)
 
+    def end(self) -> None:
+        """Nothing more is run on it, and there is nothing to end."""
+
 
 def run(scenario: Scenario, target: Target, backend: str, order: Order | None = None) -> list[Window]:
     """Run a scenario on a target, on asyncio or trio, and answer its windows.
@@ -75,9 +82,10 @@ def run(scenario: Scenario, target: Target, backend: str, order: Order | None = 
 
 async def drive(scenario: Scenario, target: Target) -> list[Window]:
     """Run a scenario on a target in the current event loop, and answer its windows."""
+    harness = Harness(scenario, target)
     windows: list[Window] = []
     async with anyio.create_task_group() as tasks:
-        driven = Drive(scenario, target, tasks)
+        driven = Drive(harness, target, tasks)
         for step in scenario.schedule:
             if driven.in_the_way(step):
                 break
@@ -89,11 +97,11 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
 class Drive:
     """A scenario under way on a target, step by step."""
 
-    def __init__(self, scenario: Scenario, target: Target, tasks: TaskGroup) -> None:
-        self.harness = Harness(scenario, target)
-        self._runner = _Runner(self.harness, target)
+    def __init__(self, harness: Harness, target: Target, tasks: TaskGroup) -> None:
+        self.harness = harness
+        self._runner = _Runner(harness, target)
         self._tasks = tasks
-        self._later = iter(scenario.by_batch()[1:])
+        self._later = iter(harness.scenario.by_batch()[1:])
         self._opened = False
 
     def in_the_way(self, step: ScheduleStep) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import gnomon_spec
 from gnomon_check import vectors
 from gnomon_check.events import EVENT, TraceHeader
+from gnomon_check.protocol import MESSAGE
 from gnomon_check.report.clause_page import clause_page
 from gnomon_check.report.tests_page import tests_page
 from gnomon_check.scenario import Scenario
@@ -46,6 +47,9 @@ FILES: dict[Path, Callable[[], str]] = {
     ),
     _SCHEMAS / "scenario.v1.json": lambda: _schema(
         "gnomon scenario, version 1", Scenario.model_json_schema()
+    ),
+    _SCHEMAS / "protocol.v1.json": lambda: _schema(
+        "gnomon protocol, version 1: what is asked, and what is answered", MESSAGE.json_schema()
     ),
     _SCHEMAS / "vector.v1.json": lambda: _schema("gnomon vectors, version 1", VectorFile.model_json_schema()),
     **{vectors.FOLDER / name: partial(_vectors, name) for name in vectors.NAMES},

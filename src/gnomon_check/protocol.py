@@ -8,9 +8,9 @@ more key, which says what is answered.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import Discriminator, NonNegativeInt, Tag, TypeAdapter, ValidationError
+from pydantic import BaseModel, Discriminator, NonNegativeInt, Tag, TypeAdapter, ValidationError
 
 from gnomon_check.changes import Name, Strict
 from gnomon_check.events import EVENT, Event
@@ -208,7 +208,16 @@ Answer: TypeAlias = Annotated[
 ]
 REQUEST: TypeAdapter[Any] = TypeAdapter(Request)
 ANSWER: TypeAdapter[Any] = TypeAdapter(Answer)
-MESSAGE: TypeAdapter[Any] = TypeAdapter(dict[Literal["request", "answer"], Request | Answer])
+
+
+class Messages(BaseModel):
+    """Every message of the protocol: what the kit asks, and what an adapter answers."""
+
+    request: Request
+    answer: Answer
+
+
+MESSAGE: TypeAdapter[Any] = TypeAdapter(Messages)
 """What the one schema of the protocol is made from."""
 
 

@@ -75,7 +75,7 @@ def told(run: Run, target: str, path: Path) -> str:
     """A disagreement as people read it: what was run, what came of it, what is wrong, how to run it again."""
     lines = [f"{target} on {run.backend} and the specification disagree.", ""]
     lines += _surroundings(run.scenario)
-    lines += ["", *_windows(run), ""]
+    lines += ["", *windows_told(run), ""]
     for problem in run.problems:
         lines += [problem.text, ""]
     lines += [f"It is kept in {path}. To run it again:", f"  gnomon replay {path}"]
@@ -129,7 +129,7 @@ def _input(window: Window, words: Words) -> str:
     return ", ".join(words.input(one) for one in inputs_of(window.step))
 
 
-def _windows(run: Run) -> Iterator[str]:
+def windows_told(run: Run) -> Iterator[str]:
     """What was done, and what was seen of it."""
     parts = zip(run.scenario.by_batch(), by_batch(run.windows), strict=False)
     told = [(Words(part), window) for part, windows in parts for window in windows]

@@ -11,6 +11,7 @@ import anyio
 
 from gnomon_check.driven import Target
 from gnomon_check.driver import Drive
+from gnomon_check.harness import Harness
 from gnomon_check.protocol import (
     REQUEST,
     CloseRequest,
@@ -20,6 +21,7 @@ from gnomon_check.protocol import (
     OpenRequest,
     Request,
 )
+from gnomon_check.scenario import ScenarioError
 from gnomon_check.window import Window
 
 MADE_BY_THE_KIT = ("batch.opened", "time.advanced")
@@ -79,8 +81,13 @@ def serve(
 async def _scenario(target: Target, wire: _Wire) -> Request | None:
     """Go through the scenario that was opened; answers the request that comes after it."""
     assert isinstance(wire.request, OpenRequest)
+    try:
+        harness = Harness(wire.request.open.scenario, target)
+    except ScenarioError as error:
+        wire.answer(cannot={"feature": "this scenario", "reason": str(error)})
+        return wire.next()
     async with anyio.create_task_group() as tasks:
-        driven = Drive(wire.request.open.scenario, target, tasks)
+        driven = Drive(harness, target, tasks)
         wire.answer(ready={})
         while isinstance(request := wire.next(), DoRequest):
             if driven.in_the_way(request.do.step):

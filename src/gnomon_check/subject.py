@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from gnomon_check.orders import Order
@@ -36,10 +36,21 @@ class Subject(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """What it is called. Raises `Stopped`."""
+
+    @property
+    def backends(self) -> Sequence[str]:
+        """On what it can be run: each is a run of its own."""
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """The profiles that it claims. Raises `Stopped`."""
 
     def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
         """Run a scenario, and answer its windows as they come.
 
         Raises `NotTestable` and `Stopped`.
         """
+
+    def end(self) -> None:
+        """Nothing more is run on it."""

@@ -16,6 +16,8 @@ from gnomon_check.cli.explore import explore
 from gnomon_check.cli.explore_call import explore_call
 from gnomon_check.cli.repair import repair_logs
 from gnomon_check.cli.replay import replay
+from gnomon_check.cli.serve import serve
+from gnomon_check.cli.smoke import smoke
 from gnomon_check.cli.vectors import vectors
 from gnomon_check.cli.verify import verify
 
@@ -29,6 +31,8 @@ app = typer.Typer(
 )
 
 app.command("conform")(conform)
+app.command("smoke")(smoke)
+app.command("serve")(serve)
 app.command("cover")(cover)
 app.command("replay")(replay)
 app.command("verify")(verify)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from gnomon_check.conform import BACKENDS, Run
+from gnomon_check.conform import Run
 from gnomon_check.report.terminal import run_all, show_runs
 from gnomon_check.scenario import ScenarioError
 from gnomon_check.scenario_files import load_file, shipped
-from gnomon_check.targets.builtin import Builtin
+from gnomon_check.subject import Stopped, Subject
+from gnomon_check.targets.adapter_process import KitFault
+from gnomon_check.targets.named import UnknownTarget, named
+from gnomon_check.targets.remote import WATCHDOG
 
-TARGETS = {"builtin": Builtin}
+TARGET = typer.Argument(
+    help="What to hold to the specification: `builtin`, `exec:COMMAND`, `python:MODULE:FACTORY`."
+)
+SECONDS = typer.Option("--watchdog", help="How many seconds an adapter may take for an answer.", min=0.1)
 
 
 def conform(
-    target: Annotated[str, typer.Argument(help="What to hold to the specification: `builtin`.")],
+    target: Annotated[str, TARGET],
     scenario: Annotated[
         list[Path] | None,
         typer.Option(
@@ -28,40 +36,57 @@ def conform(
             help="A scenario file; more than once for several. Default: all that are shipped.",
         ),
     ] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="`asyncio` or `trio`; default: both.")] = None,
+    backend: Annotated[
+        list[str] | None, typer.Option(help="`asyncio` or `trio`, in process; default: both.")
+    ] = None,
+    watchdog: Annotated[float, SECONDS] = WATCHDOG,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for machines.")] = False,
 ) -> None:
     """Run scenarios on an implementation, and judge every event of them.
 
     Exit code 0: it conforms. 1: it does not. 2: wrong usage, or a scenario that cannot be used. 3: nothing
-    was found, and not everything could be tested.
+    was found, and not everything could be tested. 4: a fault of the kit itself.
     """
     console = Console()
-    errors = Console(stderr=True)
-    backends = backend or list(BACKENDS)
-    for one in backends:
-        if one not in BACKENDS:
-            errors.print(f"there is no backend {one!r}: use {' or '.join(BACKENDS)}", markup=False)
-            raise typer.Exit(2)
-    if target not in TARGETS:
-        errors.print(f"there is no target {target!r}: use {' or '.join(TARGETS)}", markup=False)
-        raise typer.Exit(2)
-    try:
-        scenarios = [load_file(path) for path in scenario] if scenario else list(shipped())
-    except ScenarioError as error:
-        errors.print(str(error), markup=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    try:
-        runs = run_all(scenarios, TARGETS[target](), backends, console, quiet=as_json)
-    except ScenarioError as error:
-        errors.print(str(error), markup=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    if as_json:
-        typer.echo(json.dumps(_report(target, runs)))
-    else:
-        show_runs(console, target, scenarios, runs)
+    with opened(target, watchdog) as subject:
+        backends = backend or list(subject.backends)
+        for one in backends:
+            if one not in subject.backends:
+                refuse(f"there is no backend {one!r}: use {' or '.join(subject.backends)}")
+        try:
+            scenarios = [load_file(path) for path in scenario] if scenario else list(shipped())
+            runs = run_all(scenarios, subject, backends, console, quiet=as_json)
+        except ScenarioError as error:
+            refuse(str(error))
+        if as_json:
+            typer.echo(json.dumps(_report(target, runs)))
+        else:
+            show_runs(console, target, scenarios, runs)
     left = any(run.cannot is not None for run in runs)
     raise typer.Exit(1 if not all(run.ok for run in runs) else 3 if left else 0)
+
+
+@contextmanager
+def opened(target: str, watchdog: float) -> Iterator[Subject]:
+    """The implementation that a target means, until it is not needed; where there is none, the end."""
+    try:
+        subject = named(target, seconds=watchdog)
+    except UnknownTarget as error:
+        refuse(str(error))
+    try:
+        yield subject
+    except Stopped as why:  # it does not even say who it is
+        refuse(f"{target}: {why.reason}", 1)
+    except KitFault as error:
+        refuse(str(error), 4)
+    finally:
+        subject.end()
+
+
+def refuse(text: str, code: int = 2) -> typer.Exit:
+    """Say why it cannot be done, and end."""
+    Console(stderr=True).print(text, markup=False, soft_wrap=True, highlight=False)
+    raise typer.Exit(code)
 
 
 def _report(target: str, runs: list[Run]) -> dict[str, object]:
@@ -73,8 +98,9 @@ def _report(target: str, runs: list[Run]) -> dict[str, object]:
                 "scenario": run.scenario.id,
                 "clauses": run.scenario.clauses,
                 "backend": run.backend,
-                "conforms": run.ok if run.cannot is None else None,
+                "conforms": run.ok if run.judged else None,
                 **({} if run.cannot is None else {"not_testable": run.cannot}),
+                **({} if not run.not_claimed else {"not_claimed": list(run.not_claimed)}),
                 "problems": [
                     {"judge": one.judge, "clause": one.clause, "text": one.text} for one in run.problems
                 ],

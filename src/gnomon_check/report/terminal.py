@@ -15,6 +15,7 @@ def run_all(
     scenarios: list[Scenario], subject: Subject, backends: list[str], console: Console, *, quiet: bool
 ) -> list[Run]:
     """Run every scenario on every backend, with a progress bar on a terminal."""
+    subject.claims  # noqa: B018  # whoever does not even say that is not asked a hundred times
     runs: list[Run] = []
     with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("running scenarios", total=len(scenarios) * len(backends))
@@ -37,6 +38,8 @@ def show_runs(console: Console, target: str, scenarios: list[Scenario], runs: li
         verdict = "[red]violation[/red]" if bad else "[green]conforms[/green]"
         if left and not bad:
             verdict = "[yellow]not testable[/yellow]"
+        if any(run.not_claimed for run in by_id[one.id]):
+            verdict = "[yellow]not claimed[/yellow]"
         table.add_row(one.id, " ".join(one.clauses), verdict)
     console.print(table)
     for run in runs:
@@ -50,8 +53,14 @@ def show_runs(console: Console, target: str, scenarios: list[Scenario], runs: li
     reasons = {run.scenario.id: run.cannot for run in runs if run.cannot is not None}
     for identifier, reason in reasons.items():
         console.print(f"\n{identifier} was not tested: {reason}", markup=False, soft_wrap=True)
+    unclaimed = {run.scenario.id: run.not_claimed for run in runs if run.not_claimed}
+    if unclaimed:
+        missing = sorted({one for names in unclaimed.values() for one in names})
+        console.print(f"\n{len(unclaimed)} were not run: they need {', '.join(missing)}", markup=False)
     if reasons:
         verdict = f"{verdict}; {len(reasons)} not testable"
+    if unclaimed:
+        verdict = f"{verdict}; {len(unclaimed)} not claimed"
     console.print(
         f"\n{target}: {len(scenarios)} scenarios on {' and '.join(backends)}: {verdict}", markup=False
     )

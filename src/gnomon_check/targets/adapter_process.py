@@ -90,6 +90,9 @@ class AdapterProcess:
         except ValidationError as error:
             raise KitFault(f"the kit's own `{what}` is not valid: {faults(error)}") from None
         if not self._lines.empty():
+            if self._lines.get() is None:
+                self._lines.put(None)
+                raise Died(self._words(f"has ended before it was asked `{what}`"))
             raise ProtocolError(f"the adapter said something before it was asked `{what}`")
         self._requests.put(json.dumps(request).encode() + b"\n")
         return read_answer(self._next_line(what), what, self._number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +12,7 @@ from gnomon_check.driver import announcement
 from gnomon_check.events import Event
 from gnomon_check.harness import digest
 from gnomon_check.orders import Order
+from gnomon_check.profiles import PROFILES
 from gnomon_check.protocol import PROTOCOL, Cannot, Manifest, ProtocolError, Quiet, Refused
 from gnomon_check.scenario import (
     AbortInputStep,
@@ -38,6 +39,8 @@ OF_SCRIPTS = ("body.", "policy.", "guard.", "content.", "result.observed", "note
 class Remote:
     """An adapter, started when it is needed, and again after it had to be ended."""
 
+    backends: Sequence[str] = ("stdio",)
+
     def __init__(self, command: str, *, seconds: float = WATCHDOG) -> None:
         """Name the command that starts it; its words are split as a shell does, and no shell runs it."""
         self.command = command
@@ -59,16 +62,17 @@ class Remote:
         return self.manifest.name
 
     @property
+    def claims(self) -> frozenset[str]:
+        """The profiles that it claims. Raises `Stopped`."""
+        return frozenset(self.manifest.profiles)
+
+    @property
     def manifest(self) -> Manifest:
         """Who it says that it is. Raises `Stopped` where it does not say it."""
         if self._manifest is None:
             self._started()
         assert self._manifest is not None
         return self._manifest
-
-    def cannot(self, scenario: Scenario) -> str | None:
-        """Nothing is known beforehand: it says so when it is asked to stand before a scenario."""
-        return None
 
     def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
         """Run a scenario, and answer its windows as they come.
@@ -108,6 +112,12 @@ class Remote:
 
 
 def _agreed(manifest: Manifest) -> Manifest:
+    unknown = sorted(set(manifest.profiles) - set(PROFILES))
+    if unknown:
+        raise ProtocolError(
+            f"the adapter claims profiles that there are not: {', '.join(unknown)}; "
+            f"there are {', '.join(PROFILES)}"
+        )
     if manifest.protocol.partition(".")[0] != PROTOCOL.partition(".")[0]:
         raise ProtocolError(
             f"the adapter speaks protocol {manifest.protocol}, and this kit speaks {PROTOCOL}"
@@ -154,7 +164,6 @@ class _Conversation:
         said = step.model_dump(mode="json", by_alias=True, exclude_unset=True)
         answer = self._process.ask("do", {"step": said, "value": self._values.fresh()})
         if isinstance(answer, Refused):
-            self._process.ask("close", {})
             raise NotTestable(f"the adapter refuses a step: {answer.reason}")
         return self._read(step, echoes, answer)
 
@@ -230,6 +239,8 @@ class _Values:
         outcome = event.get("outcome")
         if name not in ("result.logged", "result.returned") or not isinstance(outcome, dict):
             return event
+        outcome = {"code": None, **outcome}  # it may leave out what is null
+        event = {**event, "outcome": outcome}
         nonce = outcome.get("nonce")
         mine = nonce_of(pos, self._returned[pos]) if pos in self._returned else None
         if nonce is None or nonce != mine:

@@ -1,0 +1,139 @@
+"""Profiles: what an implementation may claim, and which of it a scenario needs.
+
+What a scenario needs is read off the scenario itself, so that nobody has to keep a list of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gnomon_check.changes import CHANGES
+from gnomon_check.scenario import Scenario
+
+PROFILES: dict[str, str] = {
+    "ORDER": "several calls in one batch: results in the order of the calls, exclusive calls alone",
+    "PAIRING": "batches: each call is logged and answered once, whatever happens",
+    "BOUND": "calls that overlap, and a pool that bounds them",
+    "CONTAIN": "bodies, listeners and plain functions that raise",
+    "ARGS": "arguments that are no object, no JSON, or do not fit; parameters that say what fits",
+    "VALUES": "outputs with a schema, and values that JSON cannot hold",
+    "CANCEL": "aborts of the caller, and of signals that wrappers make",
+    "HOOKS": "listeners before, around and after a call",
+    "GUARD": "guards",
+    "ASK": "approvals",
+    "CONTENT": "renderers, projections, finalizers, observers",
+    "CONTEXT": "contexts that calls leave, and calls that end the turn",
+    "TIMEOUT": "timeouts, and scripts that wait for virtual time",
+    "REGISTRY": "scopes, restrictions, modes, and changes of what stands in the layers",
+    "SINGLE": "a call outside of any batch",
+    "NESTED": "calls that bodies make",
+    "SEVERAL": "several batches on one runtime",
+    "RESUME": "a log that is repaired after a crash",
+    "NATIVE": "native cancellation, of the caller's task and of bodies",
+}
+"""Each profile, and what is in it."""
+
+_OF_STEPS: Mapping[str, str] = {
+    "abort": "CANCEL",
+    "await_abort": "CANCEL",
+    "set_signal": "CANCEL",
+    "restore_signal": "CANCEL",
+    "advance": "TIMEOUT",
+    "sleep": "TIMEOUT",
+    "defer": "CONTEXT",
+    "conclude": "CONTEXT",
+    "execute": "NESTED",
+    "request_model": "REGISTRY",
+    "approve": "ASK",
+    "answer": "ASK",
+    "cancel": "NATIVE",
+    "on_cancel": "NATIVE",
+    "crash": "RESUME",
+    "repair": "RESUME",
+    "set_policy": "ASK",
+    **dict.fromkeys([one for one in CHANGES if one != "set_policy"], "REGISTRY"),
+}
+_NATIVE_RAISES = ("cancelled", "exit", "keyboard", "generator_exit")
+_ANYTHING = {"type": "object"}
+
+
+def needs(scenario: Scenario) -> frozenset[str]:
+    """The profiles that an implementation has to claim for a scenario to be run on it."""
+    plain = scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return frozenset(
+        (*_of_batches(scenario), *_of_tools(scenario), *_of_policies(scenario), *_of_steps(plain))
+    )
+
+
+def _of_batches(scenario: Scenario) -> Iterator[str]:
+    counts = [len(one.calls) for one in scenario.batches]
+    if scenario.mode == "single":
+        yield "SINGLE"
+    else:
+        yield "PAIRING"
+    if max(counts) > 1:
+        yield "ORDER"
+        if any(one.parallel not in (None, False) for one in scenario.tools):
+            yield "BOUND"
+    if len(counts) > 1:
+        yield "SEVERAL"
+    if any(call.arguments != "{}" for one in scenario.batches for call in one.calls):
+        yield "ARGS"
+
+
+def _of_tools(scenario: Scenario) -> Iterator[str]:
+    for one in scenario.tools:
+        if one.parameters != _ANYTHING:
+            yield "ARGS"
+        if one.output.schema_ != {}:
+            yield "VALUES"
+        if one.timeout_ms is not None:
+            yield "TIMEOUT"
+        if one.interrupt == "cancel":
+            yield "NATIVE"
+        if any(
+            script is not None for script in (one.render, one.presentation_meta, one.project, one.finalize)
+        ):
+            yield "CONTENT"
+        if one.scope is not None or one.later:
+            yield "REGISTRY"
+
+
+def _of_policies(scenario: Scenario) -> Iterator[str]:
+    if any(one.on == "result" for one in scenario.hooks):
+        yield "CONTENT"
+    if any(one.on != "result" for one in scenario.hooks):
+        yield "HOOKS"
+    if scenario.guards:
+        yield "GUARD"
+    if scenario.approval is not None:
+        yield "ASK"
+    if scenario.scopes or scenario.restrictions or scenario.presentation != "native":
+        yield "REGISTRY"
+
+
+def _of_steps(plain: Any) -> Iterator[str]:
+    """What the steps of scripts and of the schedule need, and the values in them."""
+    if isinstance(plain, list):
+        for one in plain:
+            yield from _of_steps(one)
+    if not isinstance(plain, dict):
+        return
+    if "$hostile" in plain:
+        yield "VALUES"
+    for key, value in plain.items():
+        if len(plain) == 1 and isinstance(value, dict):
+            if key in _OF_STEPS:
+                yield _OF_STEPS[key]
+            if key == "raise":
+                yield "NATIVE" if value.get("kind") in _NATIVE_RAISES else "CONTAIN"
+            if key == "decide" and '"kind": "ask"' in json.dumps(value):
+                yield "ASK"
+            if key in ("decide", "author") and value.get("contexts"):
+                yield "CONTEXT"
+        if key not in ("parameters", "output", "value"):
+            yield from _of_steps(value)
+        elif key == "value" and "$hostile" in str(value):
+            yield "VALUES"

@@ -1,0 +1,56 @@
+"""What a target on the command line means."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from gnomon_check.driver import InProcess
+from gnomon_check.subject import Subject
+from gnomon_check.targets.builtin import Builtin
+from gnomon_check.targets.remote import Remote
+
+FORMS = {
+    "builtin": "the runtime of this package, in this process",
+    "exec:COMMAND": "an adapter in any language, which speaks the protocol on its standard input and output",
+    "python:MODULE:FACTORY": "a runtime for Python, in this process: what the factory answers drives it",
+}
+"""The forms of a target, and what each means."""
+
+
+class UnknownTarget(ValueError):
+    """Nothing can be held to the specification by that name; the message says why."""
+
+
+def named(target: str, *, seconds: float) -> Subject:
+    """The implementation that a target means; an adapter has `seconds` for each answer.
+
+    Raises `UnknownTarget`.
+    """
+    kind, _, rest = target.partition(":")
+    match kind, rest:
+        case "builtin", "":
+            return Builtin()
+        case "exec", command if command.strip():
+            return Remote(command, seconds=seconds)
+        case "python", place if ":" in place:
+            return _made(place)
+        case _:
+            forms = "; ".join(f"{form} ({meaning})" for form, meaning in FORMS.items())
+            raise UnknownTarget(f"there is no target {target!r}. A target is one of: {forms}")
+
+
+def _made(place: str) -> InProcess:
+    module, _, factory = place.partition(":")
+    try:
+        make: Callable[[], Any] = getattr(importlib.import_module(module), factory)
+        made = make()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise UnknownTarget(f"python:{place} cannot be used: {type(error).__name__}: {error}") from None
+    if not isinstance(made, InProcess):
+        raise UnknownTarget(
+            f"python:{place} cannot be used: {factory} answers a {type(made).__name__}, and has to answer an "
+            "instance of a class that is derived from gnomon_check.driver.InProcess"
+        )
+    return made
