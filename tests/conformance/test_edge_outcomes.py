@@ -112,6 +112,16 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         (("            return aborted()  # DSP-9", "            pass"),),
         "CAN-6",
     ),
+    "own-signal-caller-aborts": (
+        "pipeline",
+        (
+            (
+                "with fuse(call.caller.signal, signal) as fused:  # DSP-2, CAN-3",
+                "with fuse(signal) as fused:",
+            ),
+        ),
+        "SCD-11",
+    ),
     "own-signal-of-another": (
         "pipeline",
         (
@@ -281,7 +291,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
 
 
 def test_there_are_as_many_as_were_worked_out() -> None:
-    assert len(SCENARIOS) == 59
+    assert len(SCENARIOS) == 60
     assert all(one.report is not None for one in SCENARIOS.values())
 
 

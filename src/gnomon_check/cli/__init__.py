@@ -14,6 +14,7 @@ from gnomon_check.cli.demo import demo
 from gnomon_check.cli.explain_clause import explain
 from gnomon_check.cli.explore import explore
 from gnomon_check.cli.explore_call import explore_call
+from gnomon_check.cli.new_adapter import new_adapter
 from gnomon_check.cli.repair import repair_logs
 from gnomon_check.cli.replay import replay
 from gnomon_check.cli.serve import serve
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command("conform")(conform)
 app.command("smoke")(smoke)
 app.command("serve")(serve)
+app.command("new-adapter")(new_adapter)
 app.command("cover")(cover)
 app.command("replay")(replay)
 app.command("verify")(verify)

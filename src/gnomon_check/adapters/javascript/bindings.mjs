@@ -1,0 +1,195 @@
+// What the parts of a scenario are on the runtime beside it: its tools, its listeners, its guards, its approvals, and
+// the events of its log. Who writes an adapter for another runtime rewrites this, and the calls of `run.mjs`.
+
+import { createHash } from "node:crypto";
+
+import { Cause } from "./harness.mjs";
+import { DeadlinePassed, Session, jsonEqual, kindOf, renderJson, textContent } from "./runtime.mjs";
+import { playBody, playFunction, playGuard, playListener } from "./scripts.mjs";
+
+// -- tools --------------------------------------------------------------------------------------
+
+/** A tool of the runtime; `makeCall(call, context, attempt)` makes a call from inside its body. */
+export function toolOf(tool, harness, makeCall) {
+  const { name, parameters = { type: "object" }, output, parallel, timeout_ms: timeout, body = [] } = tool;
+  const { render, presentation_meta: meta, project, finalize } = tool;
+  const ofValue = (script, event) => functionOf(script, event, harness, (args, value, execution) => execution);
+  const ofResult = (script, event) => functionOf(script, event, harness, (execution) => execution);
+  return {
+    name,
+    parameters,
+    output: {
+      schema: output?.schema ?? {},
+      render: ofValue(render, "content.rendered") ?? renderJson,
+      meta: ofValue(meta, "content.meta"),
+    },
+    parallel: classifierOf(parallel),
+    timeoutMs: timeout ?? undefined,
+    project: ofResult(project, "content.projected"),
+    finalize: ofResult(finalize, "content.finalized"),
+    run: (args, context) => runBody(body, context, harness, makeCall),
+  };
+}
+
+/** A function of a tool that plays a script; `which` says which of its arguments is the execution. */
+function functionOf(script, event, harness, which) {
+  if (script === undefined || script === null) return undefined;
+  return (...given) => {
+    const pos = which(...given).position;
+    harness.emit(event, { pos });
+    return playFunction(script, harness, pos);
+  };
+}
+
+function classifierOf(parallel) {
+  if (kindOf(parallel ?? null) !== "object") return parallel ?? undefined;
+  if ("value" in parallel) return () => parallel.value;
+  if ("when" in parallel) return (args) => hasArgument(args, parallel.when);
+  return () => {
+    throw new Error("the classifier fails");
+  };
+}
+
+/** Whether an argument has a value; one that is not there counts as null. */
+function hasArgument(args, { argument, equals }) {
+  return kindOf(args) === "object" && jsonEqual(Object.hasOwn(args, argument) ? args[argument] : null, equals);
+}
+
+function runBody(script, context, harness, makeCall) {
+  const { position: pos, signal } = context;
+  const attempt = harness.nextAttempt(pos);
+  return playBody(script, {
+    ...{ harness, pos, attempt, signal },
+    source: () => sourceOf(signal.reason, harness.signalAround(pos)),
+    makeCall: (call) => makeCall(call, context, attempt),
+    defer: (text) => context.deferContext(textContent(text)),
+    conclude: () => context.concludeTurn(),
+  });
+}
+
+/** What has aborted the signal of a body. A call that a body has made has that body's signal `around`: its caller's. */
+function sourceOf(reason, around) {
+  if (around?.aborted && around.reason === reason) return "caller";
+  if (reason instanceof DeadlinePassed) return "deadline";
+  return reason instanceof Cause ? reason.signal : "caller";
+}
+
+// -- listeners, guards, approvals ---------------------------------------------------------------
+
+/** Whether a listener or a guard is for a call. */
+function fits({ tool, pos } = {}, { name, position }) {
+  return (tool ?? name) === name && (pos ?? position) === position;
+}
+
+export function hookOf(hook, harness) {
+  return hook.on === "result" ? observerOf(hook, harness) : listenerOf(hook, harness);
+}
+
+function observerOf({ id, match, script = [] }, harness) {
+  return (execution, result) => {
+    if (!fits(match, execution)) return;
+    const { position: pos } = execution;
+    harness.emit("result.observed", { pos, observer: id, outcome: outcomeOf(result) });
+    playFunction(script, harness, pos);
+  };
+}
+
+function listenerOf({ id, on, match, script = [] }, harness) {
+  return (execution, ...given) => {
+    const next = given.at(-1);
+    if (!fits(match, execution)) return next();
+    const { position: pos, signal } = execution;
+    return playListener(script, {
+      ...{ harness, pos, waterfall: on, listener: id, signal, next },
+      word: on === "execute" ? (result) => (result.ok ? "OK" : result.error.code) : (decision) => decision.kind,
+      decision: (plain, contexts) => ({ ...plain, contexts: contexts.map(textContent) }),
+      result: written,
+      putSignal: (name, aborted) => (execution.signal = harness.makeSignal(name, aborted)),
+      putBackSignal: () => (execution.signal = signal),
+    });
+  };
+}
+
+/** A result that a wrapper writes itself. */
+function written({ ok, value, code }, contexts) {
+  const shown = contexts.map(textContent);
+  if (ok) return { ok, value, contexts: shown };
+  return { ok, error: { message: "it failed", ...(typeof code === "string" && { code }) }, contexts: shown };
+}
+
+export function guardOf({ id, match, script = [] }, harness) {
+  return (execution) => (fits(match, execution) ? playGuard(script, harness, execution.position, id) : undefined);
+}
+
+export function answererOf({ id, script = [] }, harness) {
+  return ({ execution, signal }, next) => {
+    const about = { harness, pos: execution.position, waterfall: "approval", listener: id };
+    return playListener(script, { ...about, signal, next, word: (answer) => answer });
+  };
+}
+
+/** How a runtime is told of the approval service of a scenario. */
+export function approvalOf(approval) {
+  if (!approval) return undefined;
+  const { policy = "ask", service = "ok" } = approval;
+  return { policy, service: SERVICES[service] };
+}
+
+/** The services in the place of those who answer: there is none where they do. */
+const SERVICES = {
+  ok: undefined,
+  malformed: () => ({ granted: true }),
+  raises() {
+    throw new Error("the approval service fails");
+  },
+};
+
+// -- what is seen -------------------------------------------------------------------------------
+
+/** A session that tells of what the runtime appends to it. */
+export class SeenSession extends Session {
+  #harness;
+
+  constructor(harness) {
+    super();
+    this.#harness = harness;
+  }
+
+  append(type, data) {
+    const seq = super.append(type, data);
+    const told = SEEN[type]?.(data, this.#harness);
+    if (told !== undefined) {
+      const [event, fields] = told;
+      this.#harness.emit(event, { pos: data.position, log_seq: seq, ...fields });
+    }
+    return seq;
+  }
+}
+
+/** The event that tells of a record, and its fields. */
+const SEEN = {
+  "tool/call": ({ callId, name, arguments: text }) => ["call.logged", { call_id: callId, name, arguments: text }],
+  "tool/result"({ message: { callId, content }, error, cites }, harness) {
+    const shown = shownResult({ ok: error === undefined, error, content }, harness);
+    return ["result.logged", { call_id: callId, cites, ...shown }];
+  },
+  "context/accepted": ({ content }) => ["context.accepted", { context: textOf(content) }],
+  "approval/asked": () => ["approval.asked", {}],
+  "approval/decided": ({ outcome }) => ["approval.decided", { outcome }],
+};
+
+/** The outcome and the content of a result. A fresh value as its content shows that a body has made it. */
+export function shownResult(result, harness) {
+  const text = textOf(result.content);
+  const carries = result.ok && harness.nonces.has(text);
+  const outcome = { ...outcomeOf(result), ...(carries && { nonce: text }) };
+  return { outcome, content_digest: createHash("sha256").update(text).digest("hex").slice(0, 16) };
+}
+
+function outcomeOf({ ok, error }) {
+  return ok ? { ok } : { ok, code: error.code };
+}
+
+export function textOf(content) {
+  return content.map((one) => (one.type === "text" ? one.text : "")).join("");
+}

@@ -1,0 +1,42 @@
+"""`gnomon new-adapter`: an adapter to begin with."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gnomon_check import adapters
+from gnomon_check.cli.conform import refuse
+
+_STARTED_BY = {"javascript": "node {folder}/adapter.mjs"}
+"""The languages that there is an adapter in, and how it is started."""
+
+
+def new_adapter(
+    folder: Annotated[Path, typer.Argument(help="The folder to make; it must not be there yet.")],
+    language: Annotated[str, typer.Option(help="`javascript`.")] = "javascript",
+) -> None:
+    """Copy an adapter that conforms, with the little runtime that it drives, to put your own in its place.
+
+    Exit code 0: it is there. 2: wrong usage, or the folder is there already.
+    """
+    if language not in _STARTED_BY:
+        refuse(f"there is no adapter in {language!r}: use {' or '.join(_STARTED_BY)}")
+    if folder.exists():
+        refuse(f"{folder} is there already, and nothing of it is changed")
+    try:
+        shutil.copytree(adapters.FOLDER / language, folder)
+    except OSError as error:
+        refuse(f"{folder} cannot be made: {error.strerror or error}")
+    command = _STARTED_BY[language].format(folder=folder)
+    console = Console(highlight=False)
+    for line in (
+        f"An adapter in {language} is in {folder}. It conforms as it is:",
+        f'  gnomon smoke "exec:{command}"',
+        f'  gnomon conform "exec:{command}"',
+    ):
+        console.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,73 @@
+"""The adapter in JavaScript, and the little runtime in it: held to the specification like anybody else's."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from typer.testing import CliRunner
+
+from gnomon_check import adapters
+from gnomon_check.cli import app
+from gnomon_check.conform import conform
+from gnomon_check.generate import policed, scenarios
+from gnomon_check.generate_living import living
+from gnomon_check.generate_situations import situations
+from gnomon_check.profiles import PROFILES
+from gnomon_check.replay import complaint
+from gnomon_check.scenario import Scenario
+from gnomon_check.scenario_files import shipped
+from gnomon_check.targets.remote import Remote
+
+NODE = shutil.which("node")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(NODE is None, reason="there is no Node here to run it"),
+]
+FOLDER = adapters.FOLDER / "javascript"
+CANNOT = {
+    "fr-jsn-3": "large whole numbers: no number holds 2512292042121000001 exactly",
+    "fr-jsn-15": "$hostile enum: JavaScript has no such value, or does not hold it",
+}
+
+
+@pytest.fixture(scope="module")
+def javascript() -> Iterator[Remote]:
+    with Remote(f"node {shlex.quote(str(FOLDER / 'adapter.mjs'))}", seconds=60) as remote:
+        yield remote
+
+
+def test_it_conforms_in_all_that_it_claims(javascript: Remote) -> None:
+    assert javascript.claims == PROFILES.keys() - {"NATIVE", "RESUME"}
+    runs = [conform(one, javascript, "stdio") for one in shipped()]
+    assert [problem.text for run in runs for problem in run.problems] == []
+    assert {run.scenario.id: run.cannot for run in runs if run.cannot is not None} == CANNOT
+    assert sum(run.judged for run in runs) == 103
+
+
+@given(scenario=scenarios() | policed() | living() | situations())
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_it_agrees_in_scenarios_that_are_drawn(javascript: Remote, scenario: Scenario) -> None:
+    found = conform(scenario, javascript, "stdio")
+    assert found.ok, complaint(found, "javascript")
+
+
+def test_it_is_copied_to_begin_with(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    done = CliRunner().invoke(app, ["new-adapter", str(folder)])
+    assert done.exit_code == 0, done.output
+    told = [line for line in done.output.splitlines() if "gnomon smoke" in line]
+    assert told == [f'  gnomon smoke "exec:node {folder}/adapter.mjs"']
+    assert (
+        CliRunner().invoke(app, ["smoke", f"exec:node {shlex.quote(str(folder))}/adapter.mjs"]).exit_code == 0
+    )
+    assert CliRunner().invoke(app, ["new-adapter", str(folder)]).exit_code == 2
+    assert CliRunner().invoke(app, ["new-adapter", str(tmp_path / "x"), "--language", "cobol"]).exit_code == 2
+    (tmp_path / "file").write_text("")
+    done = CliRunner().invoke(app, ["new-adapter", str(tmp_path / "file" / "below")])
+    assert done.exit_code == 2
+    assert "cannot be made: Not a directory" in done.output
