@@ -21,7 +21,8 @@ from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
 from gnomon_check.profiles import PROFILES, needs
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import CrashStep, FieldReport, RepairStep, ReportedResult, Scenario, inputs_of
+from gnomon_check.scenario import FieldReport, ReportedResult, Scenario
+from gnomon_check.schedule import CrashStep, RepairStep, inputs_of
 from gnomon_check.subject import NotTestable, Stopped, Subject
 from gnomon_check.window import Window, by_batch
 from gnomon_spec import properties

@@ -12,9 +12,9 @@ from itertools import islice
 from multiprocessing import get_context
 
 from gnomon_check.conform import Run, judge
-from gnomon_check.driven import Target
 from gnomon_check.driver import run
 from gnomon_check.edge_cover import Way
+from gnomon_check.harness import Target
 from gnomon_check.scenario import Scenario
 from gnomon_check.window import Window
 

@@ -13,7 +13,8 @@ from gnomon_check.events import Event
 from gnomon_check.oracle import Blocked, Oracle, World
 from gnomon_check.problem import Problem
 from gnomon_check.refinement import Key, key_of
-from gnomon_check.scenario import (
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
@@ -23,7 +24,6 @@ from gnomon_check.scenario import (
     ReleaseStep,
     RepairStep,
     RequestModelStep,
-    Scenario,
     SingleStep,
     inputs_of,
 )

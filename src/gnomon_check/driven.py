@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from gnomon_check.changes import Change
 from gnomon_check.script_steps import Execute
-
-if TYPE_CHECKING:
-    from gnomon_check.harness import Harness
-    from gnomon_check.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +55,6 @@ class Controls(Protocol):
 
     async def execute(self, call: Execute, call_id: str, context: BodyContext) -> Answered:
         """Make another call from inside a body; raises what the implementation raises."""
-
-
-class Target(Protocol):
-    """An implementation that can be driven in process."""
-
-    name: str
-
-    def prepare(self, harness: Harness) -> Controls:
-        """Make the runtime of a scenario, with tools that are played by `harness`."""
-
-    async def run_batch(self, harness: Harness) -> bool:
-        """Run the batch of the harness's scenario to its end, and say whether it concludes the turn.
-
-        In mode `single` run its one call, and tell the harness of the result (`result_returned`). Raises
-        what the implementation raises.
-        """
-
-    def cannot(self, scenario: Scenario) -> str | None:
-        """Why a scenario cannot be run on this implementation at all, or nothing."""
 
 
 class Signal(Protocol):

@@ -15,13 +15,14 @@ import anyio
 from anyio.abc import TaskGroup
 
 from gnomon_check.changes import change_of
-from gnomon_check.driven import Controls, Target
+from gnomon_check.driven import Controls
 from gnomon_check.events import Event
-from gnomon_check.harness import Harness
+from gnomon_check.harness import Harness, Target
 from gnomon_check.orders import Order, options
 from gnomon_check.profiles import PROFILES
 from gnomon_check.quiescence import quiesce
-from gnomon_check.scenario import (
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
@@ -31,7 +32,6 @@ from gnomon_check.scenario import (
     ReleaseStep,
     RepairStep,
     RequestModelStep,
-    Scenario,
     ScheduleStep,
     SingleStep,
     inputs_of,

@@ -8,7 +8,8 @@ from typing import Any
 
 from gnomon_check.oracle import Blocked, Oracle
 from gnomon_check.refinement import COMPARED, Key
-from gnomon_check.scenario import AbortInputStep, Scenario, inputs_of
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import AbortInputStep, inputs_of
 
 
 class NotDetermined(ValueError):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import anyio.lowlevel
 
 from gnomon_check.changes import OPERATIONS, Change, subject_of
-from gnomon_check.driven import Answered, BodyContext, Cause, Signal, Target
+from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
 from gnomon_check.playing import play
@@ -24,6 +24,26 @@ from gnomon_check.script_steps import Execute
 from gnomon_check.stages import BodyStage
 from gnomon_check.virtual_clock import VirtualClock
 from gnomon_check.world import NONCE, Blocked, nonce_of
+
+
+class Target(Protocol):
+    """An implementation that can be driven in process."""
+
+    name: str
+
+    def prepare(self, harness: Harness) -> Controls:
+        """Make the runtime of a scenario, with tools that are played by `harness`."""
+
+    async def run_batch(self, harness: Harness) -> bool:
+        """Run the batch of the harness's scenario to its end, and say whether it concludes the turn.
+
+        In mode `single` run its one call, and tell the harness of the result (`result_returned`). Raises
+        what the implementation raises.
+        """
+
+    def cannot(self, scenario: Scenario) -> str | None:
+        """Why a scenario cannot be run on this implementation at all, or nothing."""
+
 
 _OVER = Cause("caller", "the scenario is over")
 _NESTED = "nested-{}"

@@ -15,7 +15,8 @@ from gnomon_check.journeys import Move, abort_own, aborted
 from gnomon_check.layers import Layers, layers_of
 from gnomon_check.moves import Moves
 from gnomon_check.refinement import Key
-from gnomon_check.scenario import (
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
@@ -23,7 +24,6 @@ from gnomon_check.scenario import (
     OpenStep,
     ReleaseStep,
     RequestModelStep,
-    Scenario,
     SingleStep,
 )
 from gnomon_check.world import Blocked, World, facts_of, nonce_of

@@ -14,7 +14,8 @@ from pydantic import BaseModel, Discriminator, NonNegativeInt, Tag, TypeAdapter,
 
 from gnomon_check.changes import Name, Strict
 from gnomon_check.events import EVENT, Event
-from gnomon_check.scenario import Scenario, ScheduleStep
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import ScheduleStep
 
 PROTOCOL = "1.0"
 SPECIFICATION = "1.0"

@@ -15,8 +15,9 @@ from gnomon_check.conform import BACKENDS, Run
 from gnomon_check.disagreement import Words
 from gnomon_check.orders import Order
 from gnomon_check.refinement import key_of
-from gnomon_check.scenario import CrashStep, RepairStep, Scenario, ScenarioError, inputs_of
+from gnomon_check.scenario import Scenario, ScenarioError
 from gnomon_check.scenario_files import parsed, read, scenario_of
+from gnomon_check.schedule import CrashStep, RepairStep, inputs_of
 from gnomon_check.window import Window, by_batch
 
 FORMAT = "gnomon-replay/1"

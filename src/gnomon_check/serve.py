@@ -9,9 +9,8 @@ from typing import IO, Any
 
 import anyio
 
-from gnomon_check.driven import Target
 from gnomon_check.driver import Drive
-from gnomon_check.harness import Harness
+from gnomon_check.harness import Harness, Target
 from gnomon_check.protocol import (
     REQUEST,
     CloseRequest,

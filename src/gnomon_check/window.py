@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gnomon_check.events import Event
-from gnomon_check.scenario import ScheduleStep, opening
+from gnomon_check.schedule import ScheduleStep, opening
 from gnomon_check.world import Blocked
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from gnomon_check.conform import Run
 from gnomon_check.events import Event
-from gnomon_check.scenario import AbortInputStep, CancelStep, Scenario, inputs_of
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import AbortInputStep, CancelStep, inputs_of
 from gnomon_check.window import Window, by_batch
 
 _CHANGES = {

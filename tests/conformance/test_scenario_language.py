@@ -265,7 +265,7 @@ def test_a_crash_that_makes_no_sense_is_refused(more: dict[str, Any], words: str
         load(json.dumps(scenario(**more)), "here")
 
 
-@pytest.mark.clause("DSP-2", "CRE-5")
+@pytest.mark.clause("CRE-5", "DSP-2")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_wrapper_inside_of_anothers_signal_hears_of_that_one_alone(backend: str) -> None:
     """Only for a body are the two fused: the caller's abort wakes no wrapper that has another signal."""

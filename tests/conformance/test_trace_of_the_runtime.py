@@ -25,8 +25,9 @@ from gnomon_check.events import EVENT, NAMES, TraceHeader
 from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
 from gnomon_check.refinement import as_spec
-from gnomon_check.scenario import CrashStep, Scenario
+from gnomon_check.scenario import Scenario
 from gnomon_check.scenario_files import dump, shipped
+from gnomon_check.schedule import CrashStep
 from gnomon_check.targets.builtin import Builtin
 from gnomon_spec import properties
 

@@ -11,8 +11,9 @@ import pytest
 
 from gnomon_check.oracle import Oracle, World
 from gnomon_check.refinement import FREEDOMS, Key
-from gnomon_check.scenario import Scenario, inputs_of
+from gnomon_check.scenario import Scenario
 from gnomon_check.scenario_files import load
+from gnomon_check.schedule import inputs_of
 from gnomon_spec import register
 
 Order = tuple[str, ...]

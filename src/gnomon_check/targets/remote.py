@@ -14,12 +14,12 @@ from gnomon_check.harness import digest
 from gnomon_check.orders import Order
 from gnomon_check.profiles import PROFILES
 from gnomon_check.protocol import PROTOCOL, Cannot, Manifest, ProtocolError, Quiet, Refused
-from gnomon_check.scenario import (
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
     OpenStep,
     RequestModelStep,
-    Scenario,
     ScheduleStep,
     inputs_of,
     opening,

@@ -10,7 +10,8 @@ from gnomon_check.disagreement import why_not
 from gnomon_check.expectation import as_object, echoes, expected
 from gnomon_check.oracle import Oracle
 from gnomon_check.refinement import Listeners, as_spec, key_of
-from gnomon_check.scenario import AbortInputStep, OpenStep, Scenario, inputs_of
+from gnomon_check.scenario import Scenario
+from gnomon_check.schedule import AbortInputStep, OpenStep, inputs_of
 from gnomon_check.vectors.call_cases import GATED, SCENARIOS
 from gnomon_check.vectors.call_wrong import WRONG
 from gnomon_check.vectors.case import Case, Suite, fails
