@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from hypothesis import strategies as st
 
-from gnomon_check.generate import ENDINGS, Plain, calls_of, listeners
+from gnomon_check.generate import ENDINGS, GUARD_ENDS, Plain, calls_of, listeners
 from gnomon_check.generate_living import REGISTRY_CHANGES
 from gnomon_check.scenario import Scenario
 
@@ -151,6 +151,22 @@ def _a_failure_after_an_abort(draw: st.DrawFn) -> Plain:
     return _plain({"body": [_GATE, struck]}, steps, calls=2)
 
 
+def _a_policy_that_comes(draw: st.DrawFn) -> Plain:
+    """A guard or a listener is added, and perhaps taken away, while a call before it runs."""
+    plain = _plain({"body": [_GATE, _ending(draw)], "parallel": False}, [_release(0), _release(1)], calls=2)
+    what = draw(st.sampled_from(("hook", "guard")))
+    if what == "hook":
+        plain["hooks"].append({**draw(listeners(8)), "id": "late-hook", "later": True})
+    else:
+        plain["guards"].append(
+            {"id": "late-guard", "later": True, "script": [draw(st.sampled_from(GUARD_ENDS))]}
+        )
+    plain["schedule"].insert(1, {f"add_{what}": {what: f"late-{what}"}})
+    if draw(st.booleans()):
+        plain["schedule"].insert(draw(st.integers(2, 4)), {f"drop_{what}": {what: f"late-{what}"}})
+    return plain
+
+
 SITUATIONS: tuple[Callable[[st.DrawFn], Plain], ...] = (
     _a_deadline,
     _a_signal_of_a_wrapper,
@@ -163,6 +179,7 @@ SITUATIONS: tuple[Callable[[st.DrawFn], Plain], ...] = (
     _a_block,
     _an_abort_under_a_listener,
     _a_failure_after_an_abort,
+    _a_policy_that_comes,
 )
 
 

@@ -11,6 +11,7 @@ from seeded_faults import COMMIT_ON_SETTLEMENT, FAULTS, SEARCH
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.generate import scenarios
+from gnomon_check.generate_situations import situations
 from gnomon_check.scenario import Scenario
 from gnomon_check.scenario_files import load, shipped
 from gnomon_check.targets.builtin import Builtin
@@ -29,7 +30,7 @@ def test_the_agreement_test_catches_it(fault: str) -> None:
         def caught(scenario: Scenario) -> bool:
             return any(clause in text for text in _caught(scenario, target))
 
-        find(scenarios(), caught, settings=settings(SEARCH, phases=[Phase.generate]))
+        find(scenarios() | situations(), caught, settings=settings(SEARCH, phases=[Phase.generate]))
 
 
 def test_a_failing_scenario_shrinks_with_its_schedule() -> None:
