@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Tag
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Tag, ValidationError
 
 Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:$-]+$", max_length=80)]
 """Names of gates, tools and the like; `$call` in the name of a gate becomes the position of the call."""
@@ -22,6 +22,15 @@ class Strict(BaseModel):
     """A model that takes no field it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+def faults(error: ValidationError) -> str:
+    """Everything that a model does not take, each with its place."""
+    told = []
+    for one in error.errors():
+        place = ".".join(str(part) for part in one["loc"])
+        told.append(f"{place}: {one['msg']}" if place else one["msg"])
+    return "; ".join(told)
 
 
 def single_key(value: Any) -> str:

@@ -87,15 +87,15 @@ def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:
     """Everything that is wrong with what was seen of a scenario."""
     seen = tuple(windows)
     first, layers = 0, None
-    for part, shown in zip(scenario.by_batch(), by_batch(seen), strict=False):
+    for part, its_windows in zip(scenario.by_batch(), by_batch(seen), strict=False):
         oracle = Oracle(part, layers)
-        disagreement = follow(oracle, shown, first)
-        if disagreement is not None:
-            yield disagreement
-        yield from _by_properties(oracle, shown)
-        if disagreement is not None:
+        problem = follow(oracle, its_windows, first)
+        if problem is not None:
+            yield problem
+        yield from _by_properties(oracle, its_windows)
+        if problem is not None:
             break
-        first, layers = first + len(shown), oracle.layers
+        first, layers = first + len(its_windows), oracle.layers
     yield from _by_report(scenario, seen)
 
 

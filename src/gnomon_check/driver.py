@@ -15,7 +15,6 @@ import anyio
 from anyio.abc import TaskGroup
 
 from gnomon_check.changes import change_of
-from gnomon_check.driven import Controls
 from gnomon_check.events import Event
 from gnomon_check.harness import Harness, Target
 from gnomon_check.orders import Order, options
@@ -41,25 +40,12 @@ from gnomon_check.subject import NotTestable
 from gnomon_check.window import Window
 
 
-class InProcess:
-    """An implementation in this process (a `Target`): what of it is the same for all of them."""
+class InProcess(Target):
+    """An implementation in this process, as it is held to the specification."""
 
-    name: str
     backends: Sequence[str] = ("asyncio", "trio")
     claims = frozenset(PROFILES)
     """The profiles that it claims: all of them, where it does not say less."""
-
-    def prepare(self, harness: Harness) -> Controls:
-        """Make the runtime of a scenario, with tools that are played by `harness`."""
-        raise NotImplementedError
-
-    async def run_batch(self, harness: Harness) -> bool:
-        """Run a batch to its end; see `Target`."""
-        raise NotImplementedError
-
-    def cannot(self, scenario: Scenario) -> str | None:
-        """Why a scenario cannot be run on this implementation at all, or nothing."""
-        return None
 
     def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
         """Run a scenario, and answer its windows; as `run`. Raises `NotTestable`."""

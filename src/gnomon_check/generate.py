@@ -140,8 +140,13 @@ def tools(draw: st.DrawFn, name: str) -> dict[str, Any]:
     return one
 
 
+def release(gate: str) -> Plain:
+    """The step that releases a gate."""
+    return {"release": {"gate": gate}}
+
+
 def _gates(names: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.sampled_from([{"release": {"gate": name}} for name in names])
+    return st.sampled_from([release(name) for name in names])
 
 
 @st.composite
@@ -176,7 +181,7 @@ def _put_in(draw: st.DrawFn, steps: list[Plain], step: Plain) -> None:
 
 def to_the_end(draw: st.DrawFn, names: Sequence[str]) -> list[Plain]:
     """Release every gate, in some order: what comes of the calls is seen, and not cut short by the end."""
-    return [{"release": {"gate": name}} for name in draw(st.permutations(names))]
+    return [release(name) for name in draw(st.permutations(names))]
 
 
 def scenarios(max_calls: int = 5, min_calls: int = 0) -> st.SearchStrategy[Scenario]:
@@ -362,7 +367,7 @@ def plain_policed(draw: st.DrawFn, max_calls: int, min_calls: int) -> Plain:
     answers = ("allowed-once", "allowed-once", "rejected", "cancelled", "cancelled", "unavailable", "yes")
     steps = [
         *({"approve": {"pos": pos, "outcome": draw(st.sampled_from(answers))}} for pos in range(count)),
-        *({"release": {"gate": f"hook{number}:{pos}"}} for number in range(3) for pos in range(count)),
+        *(release(f"hook{number}:{pos}") for number in range(3) for pos in range(count)),
     ]
     for _ in range(draw(st.integers(0, 6)) if steps else 0):
         place = draw(st.integers(0, len(plain["schedule"])))

@@ -17,6 +17,7 @@ from gnomon_check.generate import (
     listeners,
     plain_policed,
     plain_scenarios,
+    release,
     to_the_end,
     tools,
 )
@@ -200,7 +201,7 @@ def _with_approvals(draw: st.DrawFn, plain: Plain) -> None:
     policy = draw(st.sampled_from(("ask", "ask", "ask", "never")))
     plain["approval"] = {"policy": policy, "answerers": answering}
     steps: list[Plain] = [
-        *({"release": {"gate": f"answer{number}:{pos}"}} for number in range(3) for pos in range(3)),
+        *(release(f"answer{number}:{pos}") for number in range(3) for pos in range(3)),
         *({"approve": {"pos": pos, "outcome": "allowed-once"}} for pos in range(3)),
         *({"approve": {"pos": pos, "outcome": "cancelled"}} for pos in range(3)),
         *_POLICIES,
@@ -257,7 +258,7 @@ def _with_calls(draw: st.DrawFn, plain: Plain) -> None:
             _insert(draw, one["body"], {"execute": call})
     gates = [f"{kind}:{pos}" for pos in range(_calls(plain), _calls(plain) + 3) for kind in ("body", "more")]
     for _ in range(draw(st.integers(0, 4))):
-        _insert(draw, plain["schedule"], {"release": {"gate": draw(st.sampled_from(gates))}}, last=True)
+        _insert(draw, plain["schedule"], release(draw(st.sampled_from(gates))), last=True)
 
 
 THEMES = (_with_time, _with_signals, _with_approvals, _with_changes, _with_calls)
@@ -265,19 +266,22 @@ THEMES = (_with_time, _with_signals, _with_approvals, _with_changes, _with_calls
 
 def _and_another(draw: st.DrawFn, plain: Plain) -> None:
     """Bring the batch to its end, and let another one follow."""
+    several = draw(st.integers(1, 2))
+    count = 1 if plain.get("mode") == "single" else several
+    _bring_to_its_end(draw, plain, _calls(plain))
+    names = [one["name"] for one in plain["tools"] if not one.get("later")]
+    plain["batches"].append({"id": "b2", "calls": draw(calls_of(names, count, count))})
+    plain["schedule"].append({"open": {"batch": "b2"}})
+    _bring_to_its_end(draw, plain, count)
+
+
+def _bring_to_its_end(draw: st.DrawFn, plain: Plain, calls: int) -> None:
+    """Answer, release and wake all that a batch of so many calls may wait for."""
     schedule = plain["schedule"]
-    for count, number in ((_calls(plain), 1), (draw(st.integers(1, 2)), 2)):
-        positions = range(1 if plain.get("mode") == "single" else count)
-        if number == 2:
-            names = [one["name"] for one in plain["tools"] if not one.get("later")]
-            calls = draw(calls_of(names, len(positions), len(positions)))
-            plain["batches"].append({"id": "b2", "calls": calls})
-            schedule.append({"open": {"batch": "b2"}})
-        for pos in positions:
-            schedule.append({"approve": {"pos": pos, "outcome": "allowed-once"}})
-        kinds = ("body", "more", "unwind", *(one["id"] for one in plain["hooks"]))
-        schedule += to_the_end(draw, [f"{kind}:{pos}" for kind in kinds for pos in positions])
-        schedule.append({"advance": {"ms": 20}})
+    schedule += [{"approve": {"pos": pos, "outcome": "allowed-once"}} for pos in range(calls)]
+    kinds = ("body", "more", "unwind", *(one["id"] for one in plain["hooks"]))
+    schedule += to_the_end(draw, [f"{kind}:{pos}" for kind in kinds for pos in range(calls)])
+    schedule.append({"advance": {"ms": 20}})
 
 
 @st.composite

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from hypothesis import strategies as st
 
-from gnomon_check.generate import ENDINGS, GUARD_ENDS, Plain, calls_of, listeners
+from gnomon_check.generate import ENDINGS, GUARD_ENDS, Plain, calls_of, listeners, release
 from gnomon_check.generate_living import REGISTRY_CHANGES
 from gnomon_check.scenario import Scenario
 
@@ -38,7 +38,7 @@ def _plain(tool: Plain, schedule: Iterable[Plain], *, calls: int = 1, pool: int 
 
 
 def _release(pos: int, gate: str = "body") -> Plain:
-    return {"release": {"gate": f"{gate}:{pos}"}}
+    return release(f"{gate}:{pos}")
 
 
 def _hook(name: str, on: str, *script: Plain) -> Plain:

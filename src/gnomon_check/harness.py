@@ -5,10 +5,11 @@ The implementation runs its real pipeline; everything around it is the harness's
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import ContextVar
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -26,14 +27,16 @@ from gnomon_check.virtual_clock import VirtualClock
 from gnomon_check.world import NONCE, Blocked, nonce_of
 
 
-class Target(Protocol):
+class Target(ABC):
     """An implementation that can be driven in process."""
 
     name: str
 
+    @abstractmethod
     def prepare(self, harness: Harness) -> Controls:
         """Make the runtime of a scenario, with tools that are played by `harness`."""
 
+    @abstractmethod
     async def run_batch(self, harness: Harness) -> bool:
         """Run the batch of the harness's scenario to its end, and say whether it concludes the turn.
 
@@ -43,6 +46,7 @@ class Target(Protocol):
 
     def cannot(self, scenario: Scenario) -> str | None:
         """Why a scenario cannot be run on this implementation at all, or nothing."""
+        return None
 
 
 _OVER = Cause("caller", "the scenario is over")

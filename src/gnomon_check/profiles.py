@@ -5,11 +5,11 @@ What a scenario needs is read off the scenario itself, so that nobody has to kee
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gnomon_check.changes import CHANGES
+from gnomon_check.hostile import kinds_in
 from gnomon_check.scenario import Scenario
 
 PROFILES: dict[str, str] = {
@@ -57,13 +57,22 @@ _OF_STEPS: Mapping[str, str] = {
 }
 _NATIVE_RAISES = ("cancelled", "exit", "keyboard", "generator_exit")
 _ANYTHING = {"type": "object"}
+_DATA = ("parameters", "output", "value")
+"""The fields that hold data, and no steps."""
 
 
 def needs(scenario: Scenario) -> frozenset[str]:
     """The profiles that an implementation has to claim for a scenario to be run on it."""
     plain = scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    hostile = ("VALUES",) if any(kinds_in(plain)) else ()
     return frozenset(
-        (*_of_batches(scenario), *_of_tools(scenario), *_of_policies(scenario), *_of_steps(plain))
+        (
+            *_of_batches(scenario),
+            *_of_tools(scenario),
+            *_of_policies(scenario),
+            *_of_steps(plain),
+            *hostile,
+        )
     )
 
 
@@ -115,25 +124,27 @@ def _of_policies(scenario: Scenario) -> Iterator[str]:
 
 
 def _of_steps(plain: Any) -> Iterator[str]:
-    """What the steps of scripts and of the schedule need, and the values in them."""
+    """What the steps of scripts and of the schedule need, wherever they stand."""
     if isinstance(plain, list):
         for one in plain:
             yield from _of_steps(one)
     if not isinstance(plain, dict):
         return
-    if "$hostile" in plain:
-        yield "VALUES"
-    for key, value in plain.items():
-        if len(plain) == 1 and isinstance(value, dict):
-            if key in _OF_STEPS:
-                yield _OF_STEPS[key]
-            if key == "raise":
-                yield "NATIVE" if value.get("kind") in _NATIVE_RAISES else "CONTAIN"
-            if key == "decide" and '"kind": "ask"' in json.dumps(value):
-                yield "ASK"
-            if key in ("decide", "author") and value.get("contexts"):
-                yield "CONTEXT"
-        if key not in ("parameters", "output", "value"):
-            yield from _of_steps(value)
-        elif key == "value" and "$hostile" in str(value):
-            yield "VALUES"
+    for name, says in plain.items():
+        if name in _DATA:
+            continue
+        if len(plain) == 1 and isinstance(says, dict):
+            yield from _of_step(name, says)
+        yield from _of_steps(says)
+
+
+def _of_step(name: str, says: dict[str, Any]) -> Iterator[str]:
+    if name in _OF_STEPS:
+        yield _OF_STEPS[name]
+    match name, says:
+        case "raise", _:
+            yield "NATIVE" if says.get("kind") in _NATIVE_RAISES else "CONTAIN"
+        case "decide", {"decision": {"kind": "ask"}}:
+            yield "ASK"
+    if name in ("decide", "author") and says.get("contexts"):
+        yield "CONTEXT"

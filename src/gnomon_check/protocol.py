@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, Discriminator, NonNegativeInt, Tag, TypeAdapter, ValidationError
 
-from gnomon_check.changes import Name, Strict
+from gnomon_check.changes import Name, Strict, faults
 from gnomon_check.events import EVENT, Event
 from gnomon_check.scenario import Scenario
 from gnomon_check.schedule import ScheduleStep
@@ -258,15 +258,6 @@ def _check_event(event: Event, place: int, asked: str) -> None:
         raise ProtocolError(
             f"the adapter's answer to `{asked}` is not valid: quiet.events.{place}: {faults(error)}"
         ) from None
-
-
-def faults(error: ValidationError) -> str:
-    """Everything that a model does not take, each with its place."""
-    told = []
-    for one in error.errors():
-        place = ".".join(str(part) for part in one["loc"])
-        told.append(f"{place}: {one['msg']}" if place else one["msg"])
-    return "; ".join(told)
 
 
 def _shown(line: str | bytes) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from gnomon_check.changes import faults
 from gnomon_check.scenario import Scenario, ScenarioError
 
 
@@ -43,8 +44,7 @@ def scenario_of(plain: Any, where: str) -> Scenario:
     try:
         return Scenario.model_validate(plain)
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise ScenarioError(f"{where}: not a scenario: " + "; ".join(faults)) from None
+        raise ScenarioError(f"{where}: not a scenario: {faults(error)}") from None
 
 
 def shipped(kind: str = "") -> Iterator[Scenario]:

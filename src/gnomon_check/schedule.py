@@ -96,7 +96,7 @@ class ApproveStep(Strict):
     approve: Approve
 
 
-SingleStep: TypeAlias = Annotated[
+_Single = (
     Annotated[OpenStep, Tag("open")]
     | Annotated[ReleaseStep, Tag("release")]
     | Annotated[AbortInputStep, Tag("abort")]
@@ -104,9 +104,11 @@ SingleStep: TypeAlias = Annotated[
     | Annotated[ApproveStep, Tag("approve")]
     | Annotated[AdvanceStep, Tag("advance")]
     | Annotated[RequestModelStep, Tag("request_model")]
-    | TaggedChangeStep,
-    Discriminator(single_key),
-]
+    | TaggedChangeStep
+)
+
+SingleStep: TypeAlias = Annotated[_Single, Discriminator(single_key)]
+"""One input."""
 
 
 class TogetherStep(Strict):
@@ -116,19 +118,13 @@ class TogetherStep(Strict):
 
 
 ScheduleStep: TypeAlias = Annotated[
-    Annotated[OpenStep, Tag("open")]
-    | Annotated[ReleaseStep, Tag("release")]
-    | Annotated[AbortInputStep, Tag("abort")]
-    | Annotated[CancelStep, Tag("cancel")]
-    | Annotated[ApproveStep, Tag("approve")]
-    | Annotated[AdvanceStep, Tag("advance")]
-    | Annotated[RequestModelStep, Tag("request_model")]
-    | TaggedChangeStep
+    _Single
     | Annotated[TogetherStep, Tag("together")]
     | Annotated[CrashStep, Tag("crash")]
     | Annotated[RepairStep, Tag("repair")],
     Discriminator(single_key),
 ]
+"""A step of a schedule: each begins a window."""
 
 
 def inputs_of(step: ScheduleStep) -> list[SingleStep]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import tomllib
 from pathlib import Path
@@ -47,7 +46,7 @@ def test_it_is_found_by_its_clause_and_by_nothing_that_has_to_do_with_other_prof
     source = (folder / broken.file).read_text()
     assert source.count(broken.old) == 1
     (folder / broken.file).write_text(source.replace(broken.old, broken.new))
-    with Remote(f"node {shlex.quote(str(folder / 'adapter.mjs'))}", seconds=60) as remote:
+    with Remote(adapters.command("javascript", folder), seconds=60) as remote:
         runs = [conform(one, remote, "stdio") for one in shipped()]
     found = [run for run in runs if run.problems]
     assert broken.clause in {problem.clause for run in found for problem in run.problems}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +27,6 @@ pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(NODE is None, reason="there is no Node here to run it"),
 ]
-FOLDER = adapters.FOLDER / "javascript"
 CANNOT = {
     "fr-jsn-3": "large whole numbers: no number holds 2512292042121000001 exactly",
     "fr-jsn-15": "$hostile enum: JavaScript has no such value, or does not hold it",
@@ -37,7 +35,7 @@ CANNOT = {
 
 @pytest.fixture(scope="module")
 def javascript() -> Iterator[Remote]:
-    with Remote(f"node {shlex.quote(str(FOLDER / 'adapter.mjs'))}", seconds=60) as remote:
+    with Remote(adapters.command("javascript"), seconds=60) as remote:
         yield remote
 
 
@@ -62,9 +60,7 @@ def test_it_is_copied_to_begin_with(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     told = [line for line in done.output.splitlines() if "gnomon smoke" in line]
     assert told == [f'  gnomon smoke "exec:node {folder}/adapter.mjs"']
-    assert (
-        CliRunner().invoke(app, ["smoke", f"exec:node {shlex.quote(str(folder))}/adapter.mjs"]).exit_code == 0
-    )
+    assert CliRunner().invoke(app, ["smoke", f"exec:{adapters.command('javascript', folder)}"]).exit_code == 0
     assert CliRunner().invoke(app, ["new-adapter", str(folder)]).exit_code == 2
     assert CliRunner().invoke(app, ["new-adapter", str(tmp_path / "x"), "--language", "cobol"]).exit_code == 2
     (tmp_path / "file").write_text("")

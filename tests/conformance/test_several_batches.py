@@ -66,7 +66,7 @@ def test_a_native_cancellation_is_over_with_its_batch(backend: str) -> None:
 
 
 @both
-@pytest.mark.clause("REG-9", "APP-9")
+@pytest.mark.clause("REG-4", "APP-9")
 def test_what_has_changed_stays_changed(backend: str) -> None:
     """A restriction, and the policy of the session; the answers of the first batch are not for the second."""
     asks = {"decide": {"decision": {"kind": "ask", "reason": "sure?"}}}

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from gnomon_check.cli.refusal import refuse
+from gnomon_check.cli.target import SECONDS, TARGET, opened
 from gnomon_check.conform import Run
 from gnomon_check.report.terminal import run_all, show_runs
 from gnomon_check.scenario import ScenarioError
 from gnomon_check.scenario_files import load_file, shipped
-from gnomon_check.subject import Stopped, Subject
-from gnomon_check.targets.adapter_process import KitFault
-from gnomon_check.targets.named import UnknownTarget, named
 from gnomon_check.targets.remote import WATCHDOG
-
-TARGET = typer.Argument(
-    help="What to hold to the specification: `builtin`, `exec:COMMAND`, `python:MODULE:FACTORY`."
-)
-SECONDS = typer.Option("--watchdog", help="How many seconds an adapter may take for an answer.", min=0.1)
 
 
 def conform(
@@ -64,29 +56,6 @@ def conform(
             show_runs(console, target, scenarios, runs)
     left = any(run.cannot is not None for run in runs)
     raise typer.Exit(1 if not all(run.ok for run in runs) else 3 if left else 0)
-
-
-@contextmanager
-def opened(target: str, watchdog: float) -> Iterator[Subject]:
-    """The implementation that a target means, until it is not needed; where there is none, the end."""
-    try:
-        subject = named(target, seconds=watchdog)
-    except UnknownTarget as error:
-        refuse(str(error))
-    try:
-        yield subject
-    except Stopped as why:  # it does not even say who it is
-        refuse(f"{target}: {why.reason}", 1)
-    except KitFault as error:
-        refuse(str(error), 4)
-    finally:
-        subject.end()
-
-
-def refuse(text: str, code: int = 2) -> typer.Exit:
-    """Say why it cannot be done, and end."""
-    Console(stderr=True).print(text, markup=False, soft_wrap=True, highlight=False)
-    raise typer.Exit(code)
 
 
 def _report(target: str, runs: list[Run]) -> dict[str, object]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from gnomon_check import replay
+from gnomon_check.cli.refusal import refuse
 from gnomon_check.conform import BACKENDS
 from gnomon_check.covering import Covered
 from gnomon_check.covering import cover as go
@@ -41,8 +42,7 @@ def cover(
     unknown = [one for one in backends if one not in BACKENDS]
     if target != "builtin" or unknown:
         what = f"no target {target!r}: use builtin" if target != "builtin" else f"no backend {unknown[0]!r}"
-        errors.print(f"there is {what}", markup=False)
-        raise typer.Exit(2)
+        refuse(f"there is {what}")
     bounds = Bounds(calls, parallel, failure, reclassify, together)
     begun = time.perf_counter()
     graph, _ = graph_of(bounds)

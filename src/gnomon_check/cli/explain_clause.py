@@ -14,6 +14,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from gnomon_check.clauses import Check, Evidence, evidence
+from gnomon_check.cli.refusal import refuse
 from gnomon_check.explain import shown
 from gnomon_check.sources import Place, why
 from gnomon_spec.register import Chapter, Status, chapters
@@ -48,8 +49,7 @@ def explain(
         else:
             _show_chapter(names[key], found, Console())
     else:
-        Console(stderr=True).print(unknown(clause, [*found, *names]), markup=False, soft_wrap=True)
-        raise typer.Exit(2)
+        refuse(unknown(clause, [*found, *names]))
 
 
 def unknown(asked: str, known: list[str]) -> str:

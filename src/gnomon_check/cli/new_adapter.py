@@ -10,10 +10,7 @@ import typer
 from rich.console import Console
 
 from gnomon_check import adapters
-from gnomon_check.cli.conform import refuse
-
-_STARTED_BY = {"javascript": "node {folder}/adapter.mjs"}
-"""The languages that there is an adapter in, and how it is started."""
+from gnomon_check.cli.refusal import refuse
 
 
 def new_adapter(
@@ -24,15 +21,15 @@ def new_adapter(
 
     Exit code 0: it is there. 2: wrong usage, or the folder is there already.
     """
-    if language not in _STARTED_BY:
-        refuse(f"there is no adapter in {language!r}: use {' or '.join(_STARTED_BY)}")
+    if language not in adapters.LANGUAGES:
+        refuse(f"there is no adapter in {language!r}: use {' or '.join(adapters.LANGUAGES)}")
     if folder.exists():
         refuse(f"{folder} is there already, and nothing of it is changed")
     try:
         shutil.copytree(adapters.FOLDER / language, folder)
     except OSError as error:
         refuse(f"{folder} cannot be made: {error.strerror or error}")
-    command = _STARTED_BY[language].format(folder=folder)
+    command = adapters.command(language, folder)
     console = Console(highlight=False)
     for line in (
         f"An adapter in {language} is in {folder}. It conforms as it is:",

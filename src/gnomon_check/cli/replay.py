@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gnomon_check import replay as replaying
+from gnomon_check.cli.refusal import refuse
 from gnomon_check.conform import conform
 from gnomon_check.scenario import ScenarioError
 from gnomon_check.targets.builtin import Builtin
@@ -26,8 +26,7 @@ def replay(
         kept = replaying.load(file)
         run = conform(kept.scenario, target, kept.backend, kept.order)
     except ScenarioError as error:
-        Console(stderr=True).print(str(error), markup=False, soft_wrap=True)
-        raise typer.Exit(2) from None
+        refuse(str(error))
     if run.ok:
         typer.echo(f"{target.name} on {run.backend} and the specification agree on {kept.scenario.id}")
         return

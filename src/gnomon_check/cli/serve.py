@@ -10,8 +10,9 @@ import typer
 from pydantic import ValidationError
 
 from gnomon_check import profiles
-from gnomon_check.cli.conform import refuse
-from gnomon_check.protocol import PROTOCOL, SPECIFICATION, Manifest, faults
+from gnomon_check.changes import faults
+from gnomon_check.cli.refusal import refuse
+from gnomon_check.protocol import PROTOCOL, SPECIFICATION, Manifest
 from gnomon_check.serve import serve as answer
 from gnomon_check.targets.builtin import Builtin
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from gnomon_check.cli.conform import SECONDS, TARGET, opened
+from gnomon_check.cli.target import SECONDS, TARGET, opened
 from gnomon_check.conform import conform
 from gnomon_check.replay import windows_told
 from gnomon_check.scenario import Scenario

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from gnomon_check import vectors as made
+from gnomon_check.cli.refusal import refuse
 from gnomon_check.generated import COMMAND
 
 
@@ -29,10 +30,7 @@ def vectors(
     try:
         names = made.differing(folder, COMMAND) if check else made.write(folder, COMMAND)
     except OSError as error:
-        Console(stderr=True).print(
-            f"{folder}: cannot be written: {error.strerror or error}", markup=False, soft_wrap=True
-        )
-        raise typer.Exit(2) from None
+        refuse(f"{folder}: cannot be written: {error.strerror or error}")
     counts = {one.function: len(one.cases) for one in made.SUITES}
     if as_json:
         key = "differing" if check else "written"

@@ -20,7 +20,8 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from gnomon_check.protocol import REQUEST, Manifest, ProtocolError, faults, read_answer
+from gnomon_check.changes import faults
+from gnomon_check.protocol import REQUEST, Manifest, ProtocolError, read_answer
 
 LONGEST = 64 * 1024 * 1024
 """No answer is longer, in bytes."""

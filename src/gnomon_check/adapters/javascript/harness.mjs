@@ -19,7 +19,7 @@ export class Cause extends Error {
 export class Withdrawn extends Error {}
 
 /** A clock of whole milliseconds, which goes on from one moment at which something is due to the next. */
-export class VirtualClock {
+class VirtualClock {
   #now = 0;
   #until = 0;
   #alarms = [];

@@ -7,9 +7,9 @@ import { declaredFaults, violations } from "./schema.mjs";
 import { ToolError } from "./results.mjs";
 import { NotAValue, kindOf, snapshot } from "./values.mjs";
 
-export const RUN_CODE = "run_code";
-export const MODES = ["native", "ptc", "both"];
-export const ROWS = ["pre_execute", "execute", "post_execute", "result", "approval", "change"];
+const RUN_CODE = "run_code";
+const MODES = ["native", "ptc", "both"];
+const ROWS = ["pre_execute", "execute", "post_execute", "result", "approval", "change"];
 
 /** A contribution is refused; nothing has changed. */
 export class Refused extends Error {
@@ -23,7 +23,7 @@ export class Refused extends Error {
 // -- layers -------------------------------------------------------------------------------------
 
 /** One layer. Whatever is added to it answers a disposer, which takes back exactly that (REG-8). */
-export class Layer {
+class Layer {
   #registry;
   #parent;
   #tools = new Map();

@@ -1,0 +1,35 @@
+"""The implementation that a command is about: how it is named, and how long it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from gnomon_check.cli.refusal import refuse
+from gnomon_check.subject import Stopped, Subject
+from gnomon_check.targets.adapter_process import KitFault
+from gnomon_check.targets.named import UnknownTarget, named
+
+TARGET = typer.Argument(
+    help="What to hold to the specification: `builtin`, `exec:COMMAND`, `python:MODULE:FACTORY`."
+)
+SECONDS = typer.Option("--watchdog", help="How many seconds an adapter may take for an answer.", min=0.1)
+
+
+@contextmanager
+def opened(target: str, watchdog: float) -> Iterator[Subject]:
+    """The implementation that a target means, until it is not needed; where there is none, the end."""
+    try:
+        subject = named(target, seconds=watchdog)
+    except UnknownTarget as error:
+        refuse(str(error))
+    try:
+        yield subject
+    except Stopped as why:  # it does not even say who it is
+        refuse(f"{target}: {why.reason}", 1)
+    except KitFault as error:
+        refuse(str(error), 4)
+    finally:
+        subject.end()
