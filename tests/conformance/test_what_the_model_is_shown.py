@@ -45,7 +45,7 @@ def shown(backend: str, *schedule: dict[str, Any]) -> list[Any]:
     return ["refused" if "refused" in one else one["tools"] for one in asked]
 
 
-@pytest.mark.clause("REG-4", "REG-5", "REG-6", "REG-11", "MOD-3")
+@pytest.mark.clause("REG-4", "REG-5", "REG-11", "MOD-3")
 @both
 def test_the_live_view_is_shown_in_its_order(backend: str) -> None:
     assert shown(
