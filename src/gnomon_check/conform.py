@@ -13,19 +13,20 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from gnomon.content import render_json
-from gnomon_check import disagreement, explain
+from gnomon_check import disagreement, missing_codes
 from gnomon_check.events import Event
 from gnomon_check.harness import digest
 from gnomon_check.oracle import Oracle
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
 from gnomon_check.profiles import PROFILES, needs
-from gnomon_check.refinement import Listeners, as_spec, key_of
+from gnomon_check.refinement import NO_CODE, Key, Listeners, as_spec, key_of
 from gnomon_check.scenario import FieldReport, ReportedResult, Scenario
 from gnomon_check.schedule import CrashStep, RepairStep, inputs_of
-from gnomon_check.subject import NotTestable, Stopped, Subject
+from gnomon_check.subject import Cannot, NotTestable, Stopped, Subject
 from gnomon_check.window import Window, by_batch
 from gnomon_spec import properties
+from gnomon_spec.register import Level
 
 Backend: TypeAlias = Literal["asyncio", "trio"]
 BACKENDS: tuple[Backend, ...] = ("asyncio", "trio")
@@ -45,7 +46,7 @@ class Run:
     backend: str
     windows: tuple[Window, ...]
     problems: tuple[Problem, ...]
-    cannot: str | None = None
+    cannot: Cannot | None = None
     """Why the scenario cannot be run on that target at all; then nothing of it was judged."""
     order: Order | None = None
     """The order that was chosen for what is ready at the same time, if one was."""
@@ -76,7 +77,7 @@ def conform(scenario: Scenario, subject: Subject, backend: str, order: Order | N
             return Run(scenario, backend, (), (), None, order, tuple(sorted(missing)))
         windows.extend(subject.windows(scenario, backend, order))
     except NotTestable as why:
-        return Run(scenario, backend, (), (), why.reason, order)
+        return Run(scenario, backend, (), (), why.why, order)
     except Stopped as why:
         problem = disagreement.stopped(scenario, len(windows), why)
         return Run(scenario, backend, tuple(windows), (problem,), None, order)
@@ -89,24 +90,27 @@ def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:
     first, layers = 0, None
     for part, its_windows in zip(scenario.by_batch(), by_batch(seen), strict=False):
         oracle = Oracle(part, layers)
-        problem = follow(oracle, its_windows, first)
-        if problem is not None:
-            yield problem
+        problems = list(follow(oracle, its_windows, first))
+        yield from problems
         yield from _by_properties(oracle, its_windows)
-        if problem is not None:
+        if any(one.level is Level.MUST for one in problems):
             break
         first, layers = first + len(its_windows), oracle.layers
     yield from _by_report(scenario, seen)
 
 
-def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Problem | None:
-    """Follow the windows with the oracle; answer the first disagreement, or nothing.
+def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Iterator[Problem]:
+    """Follow the windows with the oracle, up to the first disagreement.
 
-    `first` is the number of the first window, from 0.
+    `first` is the number of the first window, from 0. A failure without a code is no disagreement where the
+    code is one that only ERR-1 asks for: it is told, once for each event, and followed as if it had that.
     """
+    told: set[Key] = set()
     for number, window in enumerate(windows, first):
         if window.step is None:
-            return None if window.idle else disagreement.never_ends(oracle, number)
+            if not window.idle:
+                yield disagreement.never_ends(oracle, number)
+            return
         for one in inputs_of(window.step):
             oracle.input(one)
         if isinstance(window.step, CrashStep):
@@ -116,11 +120,18 @@ def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Problem
         changed = (one for one in window.echoes if one["event"] in SEEN_AT_ONCE)
         for event in (*changed, *window.events):
             key = key_of(event)
-            if key is not None and not oracle.see(key):
-                return disagreement.not_allowed(oracle, number, window, event)
+            if key is None or oracle.see(key):
+                continue
+            named = missing_codes.named(key, oracle.allowed())
+            if not oracle.see(*named):
+                yield disagreement.not_allowed(oracle, number, window, event)
+                return
+            if key not in told:
+                told.add(key)
+                yield disagreement.without_a_code(oracle, number, window, key, named)
         if not oracle.quiet(window.blocked, window.idle):
-            return disagreement.not_quiet(oracle, number, window)
-    return None
+            yield disagreement.not_quiet(oracle, number, window)
+            return
 
 
 def shown(scenario: Scenario) -> frozenset[str]:
@@ -178,24 +189,20 @@ def listeners_of(oracle: Oracle) -> Listeners:
 def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Problem]:
     judges = properties.judged(shown(oracle.scenario))
     ledger = properties.NOTHING
-    label = disagreement.labels(oracle.scenario)
     listeners = listeners_of(oracle)
     for event in history_of(oracle, windows):
         one = as_spec(event, listeners)
         if one is None or _answers_nobody(oracle.scenario, event):
             continue
         for broken in properties.broken_by(ledger, one, judges):
-            yield Problem(
-                "property", broken.clause, f"{broken.prop}: {explain.explain_broken(broken, label)}"
-            )
+            yield disagreement.property_broken(oracle, broken, event)
             return
         ledger = properties.enter(ledger, one)
     if any(_cut_short(oracle.scenario, window) for window in windows):
         return
     broken_end = properties.settled(ledger)
     if broken_end is not None:
-        text = f"{broken_end.prop}: {explain.explain_broken(broken_end, label)}"
-        yield Problem("property", broken_end.clause, text)
+        yield disagreement.property_broken(oracle, broken_end)
 
 
 def _cut_short(scenario: Scenario, window: Window) -> bool:
@@ -218,8 +225,8 @@ def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Prob
     accepted = [(one["pos"], one["context"]) for one in events if one["event"] == "context.accepted"]
     for expected in report.results:
         result = results.get(expected.pos)
-        code = None if result is None else result["outcome"]["code"] or "OK"
-        if code != expected.code:
+        code = None if result is None else _code_of(result)
+        if code != expected.code and not missing_codes.may_be(code, expected.code):
             yield disagreement.report_differs(report.id, f"call {expected.pos + 1}", expected.code, code)
         elif result is not None and not _carries(result, expected):
             yield disagreement.report_value(report.id, expected.pos)
@@ -236,6 +243,11 @@ def _by_report(scenario: Scenario, windows: tuple[Window, ...]) -> Iterator[Prob
         if pos in started:
             yield disagreement.report_body(report.id, pos, ran=True)
     yield from _by_report_of_the_whole(report, events)
+
+
+def _code_of(result: Event) -> str:
+    outcome = result["outcome"]
+    return "OK" if outcome["ok"] else outcome["code"] or NO_CODE
 
 
 def _carries(result: Event, expected: ReportedResult) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from gnomon_check import explain
 from gnomon_check.changes import OPERATIONS, change_of, subject_of
 from gnomon_check.events import Event
 from gnomon_check.oracle import Blocked, Oracle, World
@@ -40,6 +41,7 @@ from gnomon_spec.batch import (
 )
 from gnomon_spec.dispatch import before_the_body
 from gnomon_spec.kernel import Refused
+from gnomon_spec.properties import Broken
 from gnomon_spec.values import NotAValue
 from gnomon_spec.vocabulary import Code, Phase
 
@@ -72,6 +74,16 @@ def not_allowed(oracle: Oracle, number: int, window: Window, event: Event) -> Pr
     return Problem("specification", refused.clause, text, words.key(key))
 
 
+def without_a_code(oracle: Oracle, number: int, window: Window, key: Key, named: Iterable[Key]) -> Problem:
+    """A failure was seen that has no code, and is right in everything else."""
+    words = Words(oracle.scenario)
+    text = (
+        f"{words.window(number, window)} the implementation did: {words.key(key)}.\n"
+        f"  It should say the code: {words.details(named)}: ERR-1."
+    )
+    return Problem("specification", "ERR-1", text, words.key(key))
+
+
 def not_quiet(oracle: Oracle, number: int, window: Window) -> Problem:
     """The implementation waits for the harness in a way that the specification does not."""
     words = Words(oracle.scenario)
@@ -83,13 +95,23 @@ def not_quiet(oracle: Oracle, number: int, window: Window) -> Problem:
         text = f"{begin}  By the specification it {' or '.join(expected)}: {_clause_of_quiet(oracle)}."
     else:
         text = f"{begin}  By the specification more has to happen first: {words.allowed(oracle)}."
-    return Problem("specification", _clause_of_quiet(oracle), text)
+    return Problem("specification", _clause_of_quiet(oracle), text, seen)
 
 
 def never_ends(oracle: Oracle, number: int) -> Problem:
     """Every gate was opened and the caller aborted, and still the batch is not over."""
     text = "with every gate open and the caller aborted the batch never ends: SCD-10"
-    return Problem("specification", "SCD-10", text)
+    return Problem("specification", "SCD-10", text, "never ends")
+
+
+def property_broken(oracle: Oracle, broken: Broken, event: Event | None = None) -> Problem:
+    """A named property does not hold: at an event, or once everything is over."""
+    text = f"{broken.prop}: {explain.explain_broken(broken, labels(oracle.scenario))}"
+    key = None if event is None else key_of(event)
+    seen = (
+        "at the end" if event is None else event["event"] if key is None else Words(oracle.scenario).key(key)
+    )
+    return Problem("property", broken.clause, text, seen)
 
 
 def stopped(scenario: Scenario, number: int, why: Stopped) -> Problem:
@@ -104,18 +126,21 @@ def stopped(scenario: Scenario, number: int, why: Stopped) -> Problem:
 def report_differs(report: str, about: str, expected: object, seen: object) -> Problem:
     """Something is not what the report says it must be."""
     got = "has no result" if seen is None else f"is {seen}"
-    return Problem("report", "", f"{report}: {about} must be {expected}, and it {got}")
+    text = f"{report}: {about} must be {expected}, and it {got}"
+    return Problem("report", "", text, f"{about} {got}")
 
 
 def report_value(report: str, pos: int) -> Problem:
     """A result does not carry the value that the field report says its body returned."""
-    return Problem("report", "", f"{report}: call {pos + 1} does not carry the value of its own body")
+    seen = f"call {pos + 1} does not carry the value of its own body"
+    return Problem("report", "", f"{report}: {seen}", seen)
 
 
 def report_body(report: str, pos: int, *, ran: bool) -> Problem:
     """A body ran, or did not, against what the field report says."""
     must = "must not have run, and it did" if ran else "must have run, and it did not"
-    return Problem("report", "", f"{report}: the body of call {pos + 1} {must}")
+    seen = f"the body of call {pos + 1} {'ran' if ran else 'did not run'}"
+    return Problem("report", "", f"{report}: the body of call {pos + 1} {must}", seen)
 
 
 def _clause_of_quiet(oracle: Oracle) -> str:
@@ -307,6 +332,10 @@ def _clause_of_detail(seen: Key, allowed: Key) -> str:
 # -- words --------------------------------------------------------------------------------------
 
 
+def _code(code: object) -> str:
+    return "a failure without a code" if code is None else str(code)
+
+
 def _row(names: object) -> str:
     return ", ".join(names) if isinstance(names, tuple) and names else "none"
 
@@ -362,7 +391,7 @@ class Words:
             case "result.logged", (True, _, nonce):
                 return "a success" if nonce is None else f"a success carrying {nonce}"
             case "result.logged", (False, code, _):
-                return str(code)
+                return _code(code)
             case ("body.settled", (_, how)):
                 return str(how)
             case ("batch.closed", (ended, concluded)):
@@ -370,7 +399,7 @@ class Words:
             case ("result.observed" | "result.returned", (*_, True, None)):
                 return "a success"
             case ("result.observed", (_, False, code)) | ("result.returned", (False, code, *_)):
-                return str(code)
+                return _code(code)
             case ("policy.resumed" | "policy.decided", (waterfall, listener, *_, said)):
                 return f"{said} ({waterfall}, {listener})"
             case ("policy.entered" | "policy.delegated", (waterfall, listener, *_)):

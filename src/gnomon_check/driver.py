@@ -36,7 +36,7 @@ from gnomon_check.schedule import (
     inputs_of,
     opening,
 )
-from gnomon_check.subject import NotTestable
+from gnomon_check.subject import Cannot, NotTestable
 from gnomon_check.window import Window
 
 
@@ -51,7 +51,7 @@ class InProcess(Target):
         """Run a scenario, and answer its windows; as `run`. Raises `NotTestable`."""
         reason = self.cannot(scenario)
         if reason is not None:
-            raise NotTestable(reason)
+            raise NotTestable(Cannot("this scenario", reason))
         yield from run(scenario, self, backend, order)
 
     def end(self) -> None:

@@ -149,13 +149,13 @@ class Oracle:
         """The events that could come next."""
         return frozenset(move.keys[0] for moves in self.closure().values() for move in moves if move.keys)
 
-    def see(self, key: Key) -> bool:
-        """Follow an event; False, and nothing changed, where no state allows it."""
+    def see(self, *keys: Key) -> bool:
+        """Follow an event, which is one of these; False, and nothing changed, where no state allows it."""
         following = frozenset(
             move.world._replace(due=move.keys[1:] + move.world.due) if len(move.keys) > 1 else move.world
             for moves in self.closure().values()
             for move in moves
-            if move.keys and move.keys[0] == key
+            if move.keys and move.keys[0] in keys
         )
         if not following:
             return False

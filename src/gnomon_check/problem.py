@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
+
+from gnomon_spec.register import Level, clauses
+
+Judge: TypeAlias = Literal["specification", "property", "report", "watchdog", "process", "protocol"]
+"""Who finds something: the oracle, a named property, a field report's own expectation; or that nobody says
+any more what happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong: which judge found it, the clause, and the words for people."""
 
-    judge: Literal["specification", "property", "report", "watchdog", "process", "protocol"]
+    judge: Judge
     clause: str
+    """The clause that is broken; empty where no single one is, as for a field report's expectation."""
     text: str
-    event: str | None = None
-    """The event that was seen, as people read it, where there was one."""
+    seen: str = ""
+    """What was seen, in short, and the same in every run: an event, what blocks, or what became of it."""
+
+    @property
+    def level(self) -> Level:
+        """How strongly what is broken binds an implementation."""
+        return clauses()[self.clause].level if self.clause else Level.MUST

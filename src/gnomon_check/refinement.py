@@ -136,7 +136,7 @@ def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | Non
     return SpecEvent(
         name,
         pos=event.get("pos"),
-        outcome=Outcome(outcome.get("code"), outcome.get("nonce")) if isinstance(outcome, dict) else None,
+        outcome=_outcome(outcome) if isinstance(outcome, dict) else None,
         how=None if event.get("how") is None else How(event["how"]),
         calls=tuple(map(_announced, event["calls"])) if "calls" in event else None,
         max_parallel=event.get("max_parallel"),
@@ -147,6 +147,15 @@ def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | Non
         listener=_listener(event, listeners),
         context=event.get("context"),
     )
+
+
+NO_CODE = "ERROR"
+"""What stands for the code of a failure that says none (ERR-1), as `OK` does for that of a success."""
+
+
+def _outcome(outcome: dict[str, Any]) -> Outcome:
+    code = outcome.get("code")
+    return Outcome(NO_CODE if code is None and not outcome["ok"] else code, outcome.get("nonce"))
 
 
 def _what(event: Event) -> str | None:

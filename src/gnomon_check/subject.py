@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from gnomon_check.orders import Order
@@ -13,13 +14,24 @@ Fault: TypeAlias = Literal["watchdog", "process", "protocol"]
 """How an implementation can fail to say what happened: it hangs, it dies, it does not speak the protocol."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cannot:
+    """What an implementation has no way to do, why, and where that can be read."""
+
+    feature: str
+    reason: str
+    link: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.feature}: {self.reason}"
+
+
 class NotTestable(Exception):
     """A scenario cannot be run on an implementation at all."""
 
-    def __init__(self, reason: str, link: str | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.link = link
+    def __init__(self, why: Cannot) -> None:
+        super().__init__(str(why))
+        self.why = why
 
 
 class Stopped(Exception):

@@ -66,7 +66,8 @@ def claims_nothing(answer: Message) -> Message:
 
 def cannot(answer: Message) -> Message:
     if "ready" in answer:
-        return {"id": answer["id"], "cannot": {"feature": "tools", "reason": "there are none"}}
+        why = {"feature": "tools", "reason": "there are none", "link": "https://example.org/why"}
+        return {"id": answer["id"], "cannot": why}
     return answer
 
 

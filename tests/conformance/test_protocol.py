@@ -19,7 +19,7 @@ from gnomon_check.generated import FILES
 from gnomon_check.profiles import PROFILES, needs
 from gnomon_check.protocol import ProtocolError, read_answer
 from gnomon_check.scenario_files import shipped
-from gnomon_check.subject import Stopped
+from gnomon_check.subject import Cannot, Stopped
 from gnomon_check.targets.adapter_process import AdapterProcess, Died, KitFault
 from gnomon_check.targets.remote import Remote
 
@@ -126,8 +126,8 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
 
 @pytest.mark.process
 def test_what_cannot_be_run_is_not_testable() -> None:
-    assert run("cannot").cannot == "tools: there are none"
-    assert run("refuses").cannot == "the adapter refuses a step: not today"
+    assert run("cannot").cannot == Cannot("tools", "there are none", "https://example.org/why")
+    assert run("refuses").cannot == Cannot("the step `open`", "not today")
 
 
 @pytest.mark.process

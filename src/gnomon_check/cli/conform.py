@@ -68,7 +68,7 @@ def _report(target: str, runs: list[Run]) -> dict[str, object]:
                 "clauses": run.scenario.clauses,
                 "backend": run.backend,
                 "conforms": run.ok if run.judged else None,
-                **({} if run.cannot is None else {"not_testable": run.cannot}),
+                **({} if run.cannot is None else {"not_testable": str(run.cannot)}),
                 **({} if not run.not_claimed else {"not_claimed": list(run.not_claimed)}),
                 "problems": [
                     {"judge": one.judge, "clause": one.clause, "text": one.text} for one in run.problems

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
+from gnomon_check import subject
 from gnomon_check.changes import asks_for_change
 from gnomon_check.driver import announcement
 from gnomon_check.events import Event
@@ -152,7 +153,7 @@ class _Conversation:
         plain = self._scenario.model_dump(mode="json", by_alias=True, exclude_unset=True)
         ready = self._process.ask("open", {"scenario": plain})
         if isinstance(ready, Cannot):
-            raise NotTestable(f"{ready.feature}: {ready.reason}", ready.link)
+            raise NotTestable(subject.Cannot(ready.feature, ready.reason, ready.link))
         for step in self._scenario.schedule:
             if opening(step) and self._opened and (not self._idle or self._failed):
                 break
@@ -164,7 +165,7 @@ class _Conversation:
         said = step.model_dump(mode="json", by_alias=True, exclude_unset=True)
         answer = self._process.ask("do", {"step": said, "value": self._values.fresh()})
         if isinstance(answer, Refused):
-            raise NotTestable(f"the adapter refuses a step: {answer.reason}")
+            raise NotTestable(subject.Cannot(f"the step `{_name_of(step)}`", answer.reason))
         return self._read(step, echoes, answer)
 
     def _echoes(self, one: Any) -> Iterator[Event]:
@@ -190,6 +191,11 @@ class _Conversation:
         self._idle = quiet.idle
         blocked = frozenset(Blocked(one.gate, one.await_abort, one.sleep) for one in quiet.blocked)
         return Window(step, (*echoes, *done), tuple(events[len(done) :]), blocked, quiet.idle)
+
+
+def _name_of(step: ScheduleStep) -> str:
+    """What a step is called in the language of scenarios."""
+    return next(iter(step.model_dump(mode="json", by_alias=True, exclude_unset=True)))
 
 
 def _done_by_the_schedule(step: ScheduleStep, events: list[Event]) -> Iterator[Event]:
