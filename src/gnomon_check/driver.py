@@ -36,7 +36,7 @@ from gnomon_check.schedule import (
     inputs_of,
     opening,
 )
-from gnomon_check.subject import Cannot, NotTestable
+from gnomon_check.subject import About, Cannot, NotTestable
 from gnomon_check.window import Window
 
 
@@ -46,6 +46,11 @@ class InProcess(Target):
     backends: Sequence[str] = ("asyncio", "trio")
     claims = frozenset(PROFILES)
     """The profiles that it claims: all of them, where it does not say less."""
+
+    @property
+    def about(self) -> About:
+        """Who it is: its name, where it says no more."""
+        return About(self.name, "", "Python")
 
     def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
         """Run a scenario, and answer its windows; as `run`. Raises `NotTestable`."""

@@ -18,6 +18,7 @@ from gnomon_check import vectors
 from gnomon_check.events import EVENT, TraceHeader
 from gnomon_check.protocol import MESSAGE
 from gnomon_check.report.clause_page import clause_page
+from gnomon_check.report.model import Report
 from gnomon_check.report.tests_page import tests_page
 from gnomon_check.scenario import Scenario
 from gnomon_check.vectors.case import VectorFile
@@ -51,6 +52,7 @@ FILES: dict[Path, Callable[[], str]] = {
     _SCHEMAS / "protocol.v1.json": lambda: _schema(
         "gnomon protocol, version 1: what is asked, and what is answered", MESSAGE.json_schema()
     ),
+    _SCHEMAS / "report.v1.json": lambda: _schema("gnomon report, version 1", Report.model_json_schema()),
     _SCHEMAS / "vector.v1.json": lambda: _schema("gnomon vectors, version 1", VectorFile.model_json_schema()),
     **{vectors.FOLDER / name: partial(_vectors, name) for name in vectors.NAMES},
 }

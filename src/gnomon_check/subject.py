@@ -15,6 +15,17 @@ Fault: TypeAlias = Literal["watchdog", "process", "protocol"]
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """Who an implementation is, and where its faults are told."""
+
+    name: str
+    version: str
+    language: str
+    homepage: str | None = None
+    issues: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cannot:
     """What an implementation has no way to do, why, and where that can be read."""
 
@@ -49,6 +60,10 @@ class Subject(Protocol):
     @property
     def name(self) -> str:
         """What it is called. Raises `Stopped`."""
+
+    @property
+    def about(self) -> About:
+        """Who it is. Raises `Stopped`."""
 
     @property
     def backends(self) -> Sequence[str]:

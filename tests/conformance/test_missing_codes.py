@@ -19,7 +19,7 @@ SCENARIOS = {one.id: one for one in shipped()}
 
 
 def stripped(event: dict[str, Any], codes: frozenset[str] | None) -> dict[str, Any]:
-    """The event without its code; with `codes` only where it is one of these, else where ERR-1 alone asks for it."""
+    """The event without its code, where that is one of `codes`, or one that ERR-1 alone asks for."""
     outcome = event.get("outcome")
     if isinstance(outcome, dict) and not outcome["ok"] and goes(outcome["code"], codes):
         return {**event, "outcome": {**outcome, "code": None}}

@@ -11,6 +11,7 @@ import typer
 from gnomon_check.cli.conform import conform
 from gnomon_check.cli.cover import cover
 from gnomon_check.cli.demo import demo
+from gnomon_check.cli.diff import diff
 from gnomon_check.cli.explain_clause import explain
 from gnomon_check.cli.explore import explore
 from gnomon_check.cli.explore_call import explore_call
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 
 app.command("conform")(conform)
+app.command("diff")(diff)
 app.command("smoke")(smoke)
 app.command("serve")(serve)
 app.command("new-adapter")(new_adapter)

@@ -8,9 +8,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from gnomon_check.cli.verify import show
+from gnomon_check.baseline import NOTHING
+from gnomon_check.cli import verify
+from gnomon_check.cli.running import run_all
 from gnomon_check.conform import BACKENDS
-from gnomon_check.report.terminal import run_all, show_runs
+from gnomon_check.report import terminal
+from gnomon_check.report.collect import report_of
 from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.builtin import Builtin
 from gnomon_check.trace import Verdict, check_file
@@ -33,12 +36,12 @@ def demo(
     """
     console = Console()
     console.print("1. The built-in runtime, held to the specification\n", style="bold")
-    scenarios = list(shipped())
-    runs = run_all(scenarios, Builtin(), list(BACKENDS), console, quiet=False)
-    show_runs(console, "builtin", scenarios, runs)
+    runtime = Builtin()
+    runs = run_all(list(shipped()), runtime, BACKENDS, console, quiet=False)
+    terminal.show(console, report_of(runtime.name, runtime, runs, NOTHING, whole=True))
     console.print("\n2. Five sample logs, judged: two good, three bad\n", style="bold")
     reports = [check_file(samples / name) for name in SAMPLES]
     for report in reports:
-        show(report, console)
+        verify.show(report, console)
     as_expected = [one.verdict for one in reports] == [Verdict.HOLDS] * 2 + [Verdict.BROKEN] * 3
     raise typer.Exit(0 if all(run.ok for run in runs) and as_expected else 1)

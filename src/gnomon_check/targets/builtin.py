@@ -21,6 +21,7 @@ from gnomon import (
 )
 from gnomon.session import MemorySession, Record, StoredRecord, repair
 from gnomon.timeout import DeadlinePassed
+from gnomon.version import __version__
 from gnomon_check.changes import (
     AddGuard,
     AddHook,
@@ -53,6 +54,7 @@ from gnomon_check.scenario import (
 from gnomon_check.script_steps import Execute, Step
 from gnomon_check.scripted_errors import ScriptedError, exception_at_once
 from gnomon_check.scripts import EndDenied, EndNothing, EndRaised, EndReturned
+from gnomon_check.subject import About
 from gnomon_check.targets.builtin_listeners import AnswererStage, PostStage, PreStage, WrapperStage
 from gnomon_check.world import Blocked, value_of
 
@@ -64,6 +66,11 @@ class Builtin(InProcess):
 
     def __init__(self, runtime: Callable[..., Any] = Runtime) -> None:
         self._make_runtime = runtime
+
+    @property
+    def about(self) -> About:
+        """This package, in its version."""
+        return About(self.name, __version__, "Python")
 
     def cannot(self, scenario: Scenario) -> str | None:
         """Nobody can break the approval service of this runtime from outside: it is its own."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from gnomon_check import adapters
 from gnomon_check.driver import InProcess
 from gnomon_check.subject import Subject
 from gnomon_check.targets.builtin import Builtin
@@ -39,6 +41,12 @@ def named(target: str, *, seconds: float) -> Subject:
         case _:
             forms = "; ".join(f"{form} ({meaning})" for form, meaning in FORMS.items())
             raise UnknownTarget(f"there is no target {target!r}. A target is one of: {forms}")
+
+
+def known_of(target: str) -> Path | None:
+    """The baseline that comes with a target, if one does."""
+    file = adapters.FOLDER / target / "baseline.toml"
+    return file if target in FORMS and file.is_file() else None
 
 
 def _made(place: str) -> InProcess:

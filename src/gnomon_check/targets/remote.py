@@ -63,6 +63,12 @@ class Remote:
         return self.manifest.name
 
     @property
+    def about(self) -> subject.About:
+        """Who it says that it is. Raises `Stopped`."""
+        said = self.manifest
+        return subject.About(said.name, said.version, said.language, said.homepage, said.issues)
+
+    @property
     def claims(self) -> frozenset[str]:
         """The profiles that it claims. Raises `Stopped`."""
         return frozenset(self.manifest.profiles)

@@ -1,0 +1,200 @@
+"""The report of a conformance run: the one source that every form of it is made from.
+
+It says nothing of the machine, the day or the time that it took: the same implementation gives the same
+report.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import NonNegativeInt, ValidationError
+
+from gnomon_check.baseline import Deviation
+from gnomon_check.changes import Strict, faults
+from gnomon_check.problem import Judge
+from gnomon_spec.register import Level
+
+Verdict: TypeAlias = Literal["not claimed", "not testable", "violation", "known deviation", "conforms"]
+VERDICTS: tuple[Verdict, ...] = ("not claimed", "not testable", "violation", "known deviation", "conforms")
+"""Every verdict, in the order in which reports tell them: first what was not checked."""
+
+
+class ReportError(ValueError):
+    """A file that is no report; the message says which, and why."""
+
+
+class Implementation(Strict):
+    """Who was held to the specification."""
+
+    name: str
+    version: str
+    language: str
+    homepage: str | None = None
+    issues: str | None = None
+    profiles: list[str]
+    """What it claims."""
+
+
+class Known(Strict):
+    """What a baseline says of a thing that was found."""
+
+    reason: str
+    link: str
+
+
+class Found(Strict):
+    """One thing that is wrong."""
+
+    judge: Judge
+    clause: str
+    """Empty where no single clause is broken."""
+    level: Level
+    seen: str
+    text: str
+    known: Known | None = None
+
+    @property
+    def violates(self) -> bool:
+        """Whether it is red: a must, and nothing that is known."""
+        return self.level is Level.MUST and self.known is None
+
+
+class NotTestable(Strict):
+    """What the implementation has no way to do."""
+
+    feature: str
+    reason: str
+    link: str | None = None
+    known: Known | None = None
+
+
+class ScenarioRun(Strict):
+    """One scenario on one backend."""
+
+    scenario: str
+    title: str
+    clauses: list[str]
+    backend: str
+    verdict: Verdict
+    not_claimed: list[str]
+    """The profiles that it needs and that are not claimed."""
+    not_testable: NotTestable | None
+    problems: list[Found]
+    story: list[str]
+    """What was done and seen, line by line, where something was found."""
+
+    @property
+    def known(self) -> Known | None:
+        """What the baseline says of why it is not testable, where it does."""
+        return None if self.not_testable is None else self.not_testable.known
+
+
+Met: TypeAlias = Literal["met", "not met", "not checked"]
+
+
+class ClauseVerdict(Strict):
+    """One clause that scenarios of this run are about, or that one was found to break."""
+
+    id: str
+    level: Level
+    scenarios: NonNegativeInt
+    """How many are about it that were judged, on all backends together."""
+    verdict: Met
+
+
+class BaselineUse(Strict):
+    """The baseline that was used."""
+
+    file: str
+    entries: NonNegativeInt
+    stale: list[Deviation]
+    """Entries that nothing fits any more."""
+
+
+class Report(Strict):
+    """What came of holding an implementation to the specification."""
+
+    report: Literal["gnomon/1"]
+    specification: str
+    protocol: str
+    target: str
+    """As it was named on the command line."""
+    implementation: Implementation
+    backends: list[str]
+    clauses_in_all: NonNegativeInt
+    """How many clauses the specification has; those that no scenario is about are not in `clauses`."""
+    clauses: list[ClauseVerdict]
+    baseline: BaselineUse | None = None
+    runs: list[ScenarioRun]
+
+    @property
+    def scenarios(self) -> dict[str, list[ScenarioRun]]:
+        """The runs of each scenario, in order."""
+        by_id: dict[str, list[ScenarioRun]] = {}
+        for run in self.runs:
+            by_id.setdefault(run.scenario, []).append(run)
+        return by_id
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """What is to be said of each scenario: where its backends differ, what is worst."""
+        return {
+            scenario: min((one.verdict for one in runs), key=_WORST_FIRST.index)
+            for scenario, runs in self.scenarios.items()
+        }
+
+    def counted(self) -> Counter[Verdict]:
+        """How many scenarios have each verdict."""
+        return Counter(self.verdicts.values())
+
+    @property
+    def conforms(self) -> bool:
+        """Whether nothing was found that is not known."""
+        return all(run.verdict != "violation" for run in self.runs)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that is claimed was tested, or is known not to be testable, and the baseline fits."""
+        tested = all(run.verdict != "not testable" or run.known is not None for run in self.runs)
+        return tested and not (self.baseline and self.baseline.stale)
+
+    def found(self, *, violating: bool) -> Iterator[tuple[ScenarioRun, Found]]:
+        """What was found: all that is red, or all that is not."""
+        for run in self.runs:
+            for one in run.problems:
+                if one.violates is violating:
+                    yield run, one
+
+    def met(self, level: Level) -> tuple[int, int]:
+        """How many clauses of a level are met, and how many scenarios are about."""
+        of_level = [one for one in self.clauses if one.level is level]
+        return sum(one.verdict == "met" for one in of_level), len(of_level)
+
+    @property
+    def scope(self) -> str:
+        """What is met, in one line: `specification 1.0: 118/121 must, 0/1 should`."""
+        parts = [f"{met}/{of} {level}" for level in Level for met, of in [self.met(level)] if of]
+        return f"specification {self.specification}: {', '.join(parts) or 'nothing is checked'}"
+
+
+_WORST_FIRST: tuple[Verdict, ...] = (
+    "violation",
+    "not testable",
+    "known deviation",
+    "not claimed",
+    "conforms",
+)
+
+
+def load(path: Path) -> Report:
+    """Read a report. Raises `ReportError`."""
+    try:
+        return Report.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ReportError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValidationError as error:
+        raise ReportError(f"{path}: this is no report of `gnomon conform`: {faults(error)}") from None

@@ -1,0 +1,54 @@
+"""The words that every form of a report has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gnomon_check.report.model import Report, Verdict
+
+
+def counted(number: int, what: str) -> str:
+    """`1 scenario`, `2 scenarios`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def title(report: Report) -> str:
+    """Who was held to what."""
+    about = report.implementation
+    return f"{about.name} {about.version}".rstrip() + f", written in {about.language}"
+
+
+def not_checked(report: Report) -> Iterator[str]:
+    """What nothing is said of, which a reader has to know first."""
+    counts = report.counted()
+    if counts["not claimed"]:
+        needed = sorted({one for run in report.runs for one in run.not_claimed})
+        yield f"{counted(counts['not claimed'], 'scenario')} not claimed: needed is {', '.join(needed)}"
+    if counts["not testable"]:
+        known = sum(1 for runs in report.scenarios.values() if any(run.known for run in runs))
+        of_which = f", {known} of them known" if known else ""
+        yield f"{counted(counts['not testable'], 'scenario')} not testable{of_which}"
+    left = sum(one.verdict == "not checked" for one in report.clauses)
+    if left:
+        yield f"{counted(left, 'clause')} that no other scenario is about"
+    none = report.clauses_in_all - len(report.clauses)
+    yield f"{counted(none, 'clause')} of {report.clauses_in_all} that none of the scenarios is about"
+
+
+_LEFT: tuple[Verdict, ...] = ("not testable", "not claimed")
+
+
+def conclusion(report: Report) -> str:
+    """What came of it all, in one line."""
+    counts = report.counted()
+    said = ["conforms" if report.conforms else f"does not conform: {counts['violation']} with violations"]
+    names: tuple[Verdict, ...] = ("known deviation", "not testable", "not claimed")
+    for name in names:
+        if counts[name]:
+            said.append(
+                counted(counts[name], name) if name == "known deviation" else f"{counts[name]} {name}"
+            )
+    if report.baseline is not None and report.baseline.stale:
+        said.append(f"{len(report.baseline.stale)} of the baseline fit nothing any more")
+    backends = " and ".join(report.backends)
+    return f"{report.target}: {counted(len(report.scenarios), 'scenario')} on {backends}: {'; '.join(said)}"
