@@ -17,7 +17,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import StringConstraints, ValidationError
 
 from gnomon_check.changes import Strict, faults
-from gnomon_check.problem import Judge, Problem
+from gnomon_check.problem import Judge, Problem, printable
 from gnomon_check.subject import Cannot
 
 NOT_TESTABLE = "not-testable"
@@ -60,7 +60,7 @@ class Baseline:
 
     def of_problem(self, scenario: str, problem: Problem) -> Deviation | None:
         """The entry that a problem is known by, if it is."""
-        return self._by_what_is_seen.get((scenario, problem.judge, problem.clause, problem.seen))
+        return self._by_what_is_seen.get((scenario, problem.judge, problem.clause, printable(problem.seen)))
 
     def of_cannot(self, scenario: str, cannot: Cannot) -> Deviation | None:
         """The entry that something is known by that cannot be run, if it is."""
@@ -98,7 +98,7 @@ def draft(found: Iterable[tuple[str, Problem | Cannot]]) -> str:
     for scenario, one in found:
         match one:
             case Problem():
-                fields = {"check": one.judge, "clause": one.clause, "seen": one.seen}
+                fields = {"check": one.judge, "clause": one.clause, "seen": printable(one.seen)}
             case Cannot():
                 fields = {"check": NOT_TESTABLE, "clause": "", "seen": one.feature}
         fields = {"scenario": scenario, **fields, "reason": "", "link": ""}

@@ -52,7 +52,9 @@ FILES: dict[Path, Callable[[], str]] = {
     _SCHEMAS / "protocol.v1.json": lambda: _schema(
         "gnomon protocol, version 1: what is asked, and what is answered", MESSAGE.json_schema()
     ),
-    _SCHEMAS / "report.v1.json": lambda: _schema("gnomon report, version 1", Report.model_json_schema()),
+    _SCHEMAS / "report.v1.json": lambda: _schema(
+        "gnomon report, version 1", Report.model_json_schema(mode="serialization")
+    ),
     _SCHEMAS / "vector.v1.json": lambda: _schema("gnomon vectors, version 1", VectorFile.model_json_schema()),
     **{vectors.FOLDER / name: partial(_vectors, name) for name in vectors.NAMES},
 }

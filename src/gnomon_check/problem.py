@@ -27,3 +27,8 @@ class Problem:
     def level(self) -> Level:
         """How strongly what is broken binds an implementation."""
         return clauses()[self.clause].level if self.clause else Level.MUST
+
+
+def printable(text: str) -> str:
+    """The text as any file can hold it: lone surrogates, which a scenario may have, stand as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from gnomon_check.conform import BACKENDS, Run
 from gnomon_check.disagreement import Words
 from gnomon_check.orders import Order
+from gnomon_check.problem import printable
 from gnomon_check.refinement import key_of
 from gnomon_check.scenario import Scenario, ScenarioError
 from gnomon_check.scenario_files import parsed, read, scenario_of
@@ -80,7 +81,7 @@ def told(run: Run, target: str, path: Path) -> str:
     for problem in run.problems:
         lines += [problem.text, ""]
     lines += [f"It is kept in {path}. To run it again:", f"  gnomon replay {path}"]
-    return "\n".join(lines).encode("utf-8", "backslashreplace").decode()  # lone surrogates can be drawn
+    return printable("\n".join(lines))
 
 
 def _surroundings(scenario: Scenario) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from golden_text import is_golden
 from hypothesis import find
 from patched import runtime_with
 from seeded_faults import FAULTS, SEARCH
@@ -20,7 +20,6 @@ from gnomon_check.generate import scenarios
 from gnomon_check.scenario import Scenario
 from gnomon_check.targets.builtin import Builtin
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 TOLD = (
     "commits on settlement",
     "lets a call overlap an exclusive one",
@@ -44,22 +43,13 @@ def clauses(found: Run) -> set[str]:
     return {one.clause for one in found.problems}
 
 
-def is_golden(name: str, text: str) -> None:
-    """Compare with the kept text; `GNOMON_UPDATE_GOLDEN=1` keeps this one, but not where CI runs."""
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("GNOMON_UPDATE_GOLDEN") == "1":
-        assert not os.environ.get("CI"), "golden texts are not updated where CI runs"
-        GOLDEN.mkdir(exist_ok=True)
-        path.write_text(text + "\n", encoding="utf-8")
-    assert text + "\n" == path.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("fault", TOLD)
 def test_a_disagreement_is_told_as_it_was(fault: str) -> None:
     module, edits, _ = FAULTS[fault]
     with runtime_with(module, *edits) as runtime:
         found = run(shrunk(fault), runtime)
-    is_golden(fault.replace(" ", "-"), replay.told(found, "builtin", Path("build/disagreements/FILE.json")))
+    text = replay.told(found, "builtin", Path("build/disagreements/FILE.json"))
+    is_golden(f"{fault.replace(' ', '-')}.txt", text + "\n")
 
 
 @pytest.mark.parametrize("fault", TOLD)

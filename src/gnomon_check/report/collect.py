@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import gnomon_spec
 from gnomon_check.baseline import NOTHING, Baseline, Deviation
 from gnomon_check.conform import Run
-from gnomon_check.problem import Problem
+from gnomon_check.problem import Problem, printable
 from gnomon_check.protocol import PROTOCOL
 from gnomon_check.replay import windows_told
 from gnomon_check.report.model import (
@@ -68,7 +68,7 @@ def _run(run: Run, baseline: Baseline) -> ScenarioRun:
         not_claimed=list(run.not_claimed),
         not_testable=_not_testable(run, baseline),
         problems=problems,
-        story=[_printable(line) for line in windows_told(run)] if problems else [],
+        story=[printable(line) for line in windows_told(run)] if problems else [],
     )
 
 
@@ -87,8 +87,8 @@ def _found(problem: Problem, entry: Deviation | None) -> Found:
         judge=problem.judge,
         clause=problem.clause,
         level=problem.level,
-        seen=_printable(problem.seen),
-        text=_printable(problem.text),
+        seen=printable(problem.seen),
+        text=printable(problem.text),
         known=_known(entry),
     )
 
@@ -104,11 +104,6 @@ def _not_testable(run: Run, baseline: Baseline) -> NotTestable | None:
 
 def _known(entry: Deviation | None) -> Known | None:
     return None if entry is None else Known(reason=entry.reason, link=entry.link)
-
-
-def _printable(text: str) -> str:
-    """Without lone surrogates, which a scenario may hold and no file can."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 # -- clauses ----------------------------------------------------------------------------------------

@@ -53,11 +53,11 @@ def _case(suite: Xml.Element, run: ScenarioRun) -> None:
                 if one.violates:
                     message = _xml(one.text.partition("\n")[0])
                     failure = Xml.SubElement(case, "failure", message=message, type=one.clause or one.judge)
-                    failure.text = _xml("\n".join([one.text, "", *run.story]))
+                    failure.text = _xml(one.text)
+            Xml.SubElement(case, "system-out").text = _xml("\n".join(run.story))
         case "conforms":
-            said = [one.text for one in run.problems]
-            if said:
-                Xml.SubElement(case, "system-out").text = _xml("\n".join(said))
+            for one in run.problems:  # what should be otherwise
+                Xml.SubElement(case, "system-out").text = _xml(one.text)
 
 
 def _count(suite: Xml.Element) -> None:

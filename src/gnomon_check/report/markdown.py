@@ -45,12 +45,14 @@ def _found(report: Report, *, violating: bool) -> Iterator[str]:
         "",
     )
     for run, found in rows:
-        yield f"<details><summary><code>{run.scenario}</code> on {run.backend}: {found.clause}</summary>"
-        yield from ("", "```text", *_fenced([found.text, "", *run.story]), "```", "")
-        if found.known:
-            yield f"Known: {_plain(found.known.reason)} <{found.known.link}>"
-            yield ""
-        yield "</details>"
+        about = ", ".join(dict.fromkeys(one.clause or one.judge for one in found))
+        yield f"<details><summary><code>{run.scenario}</code> on {run.backend}: {about}</summary>"
+        yield ""
+        for one in found:
+            yield from ("```text", *_fenced([one.text]), "```", "")
+            if one.known:
+                yield from (f"Known: {_plain(one.known.reason)} <{one.known.link}>", "")
+        yield from ("```text", *_fenced(run.story), "```", "", "</details>")
 
 
 def _known(known: Known | None) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from pydantic import NonNegativeInt, ValidationError
+from pydantic import NonNegativeInt, ValidationError, computed_field, model_validator
 
 from gnomon_check.baseline import Deviation
 from gnomon_check.changes import Strict, faults
@@ -131,6 +131,14 @@ class Report(Strict):
     baseline: BaselineUse | None = None
     runs: list[ScenarioRun]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _computed_again(cls, given: Any) -> Any:
+        """What follows from the rest is written for its readers, and never believed."""
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if name not in cls.model_computed_fields}
+
     @property
     def scenarios(self) -> dict[str, list[ScenarioRun]]:
         """The runs of each scenario, in order."""
@@ -151,29 +159,32 @@ class Report(Strict):
         """How many scenarios have each verdict."""
         return Counter(self.verdicts.values())
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def conforms(self) -> bool:
         """Whether nothing was found that is not known."""
         return all(run.verdict != "violation" for run in self.runs)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def complete(self) -> bool:
         """Whether all that is claimed was tested, or is known not to be testable, and the baseline fits."""
         tested = all(run.verdict != "not testable" or run.known is not None for run in self.runs)
         return tested and not (self.baseline and self.baseline.stale)
 
-    def found(self, *, violating: bool) -> Iterator[tuple[ScenarioRun, Found]]:
-        """What was found: all that is red, or all that is not."""
+    def found(self, *, violating: bool) -> Iterator[tuple[ScenarioRun, list[Found]]]:
+        """The runs in which something was found, each with all of it that is red, or all that is not."""
         for run in self.runs:
-            for one in run.problems:
-                if one.violates is violating:
-                    yield run, one
+            found = [one for one in run.problems if one.violates is violating]
+            if found:
+                yield run, found
 
     def met(self, level: Level) -> tuple[int, int]:
         """How many clauses of a level are met, and how many scenarios are about."""
         of_level = [one for one in self.clauses if one.level is level]
         return sum(one.verdict == "met" for one in of_level), len(of_level)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def scope(self) -> str:
         """What is met, in one line: `specification 1.0: 118/121 must, 0/1 should`."""

@@ -23,14 +23,14 @@ def not_checked(report: Report) -> Iterator[str]:
     counts = report.counted()
     if counts["not claimed"]:
         needed = sorted({one for run in report.runs for one in run.not_claimed})
-        yield f"{counted(counts['not claimed'], 'scenario')} not claimed: needed is {', '.join(needed)}"
+        yield f"{counted(counts['not claimed'], 'scenario')} not claimed: {', '.join(needed)}"
     if counts["not testable"]:
         known = sum(1 for runs in report.scenarios.values() if any(run.known for run in runs))
         of_which = f", {known} of them known" if known else ""
         yield f"{counted(counts['not testable'], 'scenario')} not testable{of_which}"
     left = sum(one.verdict == "not checked" for one in report.clauses)
     if left:
-        yield f"{counted(left, 'clause')} that no other scenario is about"
+        yield f"{counted(left, 'clause')} that only those scenarios are about"
     none = report.clauses_in_all - len(report.clauses)
     yield f"{counted(none, 'clause')} of {report.clauses_in_all} that none of the scenarios is about"
 

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from gnomon_check.report.model import VERDICTS, Known, Report, Verdict
 from gnomon_check.report.summary import conclusion, not_checked, title
+from gnomon_spec.register import Level
 
 _STYLES: dict[Verdict, str] = {
     "not claimed": "yellow",
@@ -35,12 +36,12 @@ def show(console: Console, report: Report) -> None:
         if cannot is not None:
             say(f"\n{identifier} was not tested: {cannot.feature}: {cannot.reason}")
             _show_known(say, cannot.known)
-    for run, found in report.found(violating=False):
-        should = "" if found.known else " (a should)"
-        say(f"\n{run.scenario} on {run.backend}{should}: {found.text}")
-        _show_known(say, found.known)
-    for run, found in report.found(violating=True):
-        say(f"\n{run.scenario} on {run.backend}: {found.text}")
+    for violating in (False, True):
+        for run, found in report.found(violating=violating):
+            for one in found:
+                level = " (a should)" if one.level is Level.SHOULD else ""
+                say(f"\n{run.scenario} on {run.backend}{level}: {one.text}")
+                _show_known(say, one.known)
     for entry in report.baseline.stale if report.baseline else ():
         what = ", ".join(filter(None, (entry.check, entry.clause, entry.seen)))
         say(f"\n{entry.scenario}: of the baseline, and not so any more: {what}")
