@@ -6,14 +6,17 @@ READY  := $(VENV)/.ready
 # A part of lockstep says which branches of what decides on calls it goes through; the rest runs beside it.
 MEASURED := (specification_and_runtime_agree and asyncio) or hardly_ever
 
+JAVASCRIPT := src/gnomon_check/adapters/javascript
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports check explore lockstep lockstep-long mutants fuzz-cancel generated bench clean
+.PHONY: help demo test conform lint types imports check explore lockstep lockstep-long mutants fuzz-cancel generated bench clean
 
 help:
 	@echo "gnomon: the tool-call runtime of an agent, specified, built and checked"
 	@echo
 	@echo "  make demo      the built-in runtime against the specification, then five sample logs judged"
 	@echo "  make test      the whole test suite (deterministic)"
+	@echo "  make conform   runtimes held to the specification: ours, in process and over stdio, one in JavaScript, DSH"
 	@echo "  make lint      ruff"
 	@echo "  make types     mypy, strict, on all three packages"
 	@echo "  make imports   the import rules (import-linter)"
@@ -43,6 +46,18 @@ demo: $(READY)
 
 test: $(READY)
 	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+# Without Node only what is written in Python is run, and that is said.
+conform: $(READY)
+	$(BIN)/gnomon conform builtin --report build/conform/builtin
+	$(BIN)/gnomon conform "exec:$(BIN)/gnomon serve --backend asyncio" --report build/conform/asyncio
+	$(BIN)/gnomon conform "exec:$(BIN)/gnomon serve --backend trio" --report build/conform/trio
+ifeq ($(shell command -v node),)
+	@echo "node is not there: the runtime in JavaScript and DSH are not run"
+else
+	$(BIN)/gnomon conform "exec:node $(JAVASCRIPT)/adapter.mjs" --baseline $(JAVASCRIPT)/baseline.toml --report build/conform/javascript
+	$(BIN)/gnomon conform dsh --report build/conform/dsh
+endif
 
 lint: $(READY)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

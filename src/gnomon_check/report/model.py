@@ -159,13 +159,13 @@ class Report(Strict):
         """How many scenarios have each verdict."""
         return Counter(self.verdicts.values())
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows properties without decorators only
     @property
     def conforms(self) -> bool:
         """Whether nothing was found that is not known."""
         return all(run.verdict != "violation" for run in self.runs)
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows properties without decorators only
     @property
     def complete(self) -> bool:
         """Whether all that is claimed was tested, or is known not to be testable, and the baseline fits."""
@@ -184,7 +184,7 @@ class Report(Strict):
         of_level = [one for one in self.clauses if one.level is level]
         return sum(one.verdict == "met" for one in of_level), len(of_level)
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows properties without decorators only
     @property
     def scope(self) -> str:
         """What is met, in one line: `specification 1.0: 118/121 must, 0/1 should`."""
