@@ -17,6 +17,7 @@ import gnomon_spec
 from gnomon_check import vectors
 from gnomon_check.events import EVENT, TraceHeader
 from gnomon_check.protocol import MESSAGE
+from gnomon_check.report.broken_page import broken_page
 from gnomon_check.report.clause_page import clause_page
 from gnomon_check.report.model import Report
 from gnomon_check.report.tests_page import tests_page
@@ -63,6 +64,9 @@ FILES: dict[Path, Callable[[], str]] = {
 if (_CHECKOUT / "pyproject.toml").exists():  # an installed wheel has no pages
     FILES[_CHECKOUT / "docs" / "read" / "clauses.md"] = lambda: clause_page(COMMAND)
     if (_CHECKOUT / "tests").exists():
+        FILES[_CHECKOUT / "docs" / "conform" / "broken-adapters.md"] = lambda: broken_page(
+            COMMAND, _CHECKOUT / "tests" / "conformance"
+        )
         FILES[_CHECKOUT / "docs" / "read" / "tests.md"] = lambda: tests_page(COMMAND)
 
 

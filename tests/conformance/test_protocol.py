@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -77,35 +78,13 @@ def test_a_step_without_a_scenario_is_refused_and_bye_is_the_end() -> None:
 # -- adapters that do not -------------------------------------------------------------------------
 
 
-WRONG = {
-    "hangs": ("watchdog", "In window 1 (the batch is opened) it did not answer `do` within 3 seconds"),
-    "dies": ("process", "has ended instead of answering `do`, with exit code 3; its last words on"),
-    "says no JSON": ("protocol", "the adapter answered `do` with what is no JSON"),
-    "speaks unasked": ("protocol", "the adapter's answer to `do` is not valid"),
-    "floods": ("protocol", "the adapter's answer to `do` is not valid"),
-    "answers another question": ("protocol", "the adapter answered `do` with the id 4"),
-    "answers in another kind": ("protocol", "with `ready`; it is answered with `quiet` or `refused`"),
-    "misspells a field": ("protocol", "quiet.quiet.idel: Extra inputs are not permitted"),
-    "makes up a word": ("protocol", "body.settled.how: Input should be 'returned'"),
-    "makes up a field": ("protocol", "result.logged.outcome.ok: Input should be a valid boolean"),
-    "makes up a result": ("specification", "it is a success carrying nonce-0 here"),
-    "shows another text": ("specification", "it is a success carrying nonce-0 here"),
-    "vouches for itself": ("specification", "more has to happen first: body.started of call 1 (c1)"),
-    "answers in finishing order": ("specification", "the implementation did: body.started of call 1 (c1)"),
-    "forgets a result": ("specification", "the implementation did: batch.closed with returned"),
-    "forgets to log a call": ("specification", "the implementation did: body.started of call 1 (c1)"),
-    "gives one code for all": ("specification", "with ERROR"),
-    "never closes a batch": ("specification", "more has to happen first: batch.closed with returned"),
-    "hides what waits": ("specification", "By the specification it waits at gate body:0"),
-    "is never idle": ("specification", "By the specification it is over"),
-}
-"""What each gets wrong, who finds it, and in which words."""
+MEDDLED = tomllib.loads((HERE / "meddled_adapters.toml").read_text())["meddled"]
+NO_HELLO = {one["name"]: one["words"] for one in MEDDLED if one["judge"] == "hello"}
+"""Those that are not even asked to run anything, and why."""
+WRONG = {one["name"]: (one["judge"], one["words"]) for one in MEDDLED if one["name"] not in NO_HELLO}
+"""What each of the others gets wrong, who finds it, and in which words."""
 
 FINE = {"nothing", "cannot", "refuses", "claims nothing"}
-NO_HELLO = {
-    "speaks another protocol": "the adapter speaks protocol 2.0, and this kit speaks 1.0",
-    "claims what there is not": "claims profiles that there are not: TELEPATHY; there are ORDER",
-}
 
 
 @pytest.mark.process
