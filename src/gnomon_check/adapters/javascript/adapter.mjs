@@ -1,9 +1,8 @@
-// Holds the runtime beside it to the specification: speaks with the kit, one JSON object a line.
+// Holds the runtime beside it to the specification:
 //
 //   gnomon conform exec:"node adapter.mjs"
-//
-// Standard output belongs to the protocol. What is to be told to people goes to standard error.
 
+import { converse } from "./conversation.mjs";
 import { Run } from "./run.mjs";
 import { Refused, alteredNumber, declaredFaults, parseArguments } from "./runtime.mjs";
 import { unsupported } from "./scripts.mjs";
@@ -21,27 +20,11 @@ const MANIFEST = {
   spec: "1.0",
 };
 
-/** The scenario that is open, if one is. */
-let run;
-
-/** The answer to a request, without its number. */
-async function answerTo({ hello, open, do: asked, close, bye }, line) {
-  if (hello) return { hello: MANIFEST };
-  if (bye) return { bye: {} };
-  if (open) return opened(open.scenario, line);
-  if (run === undefined) return { refused: { reason: "no scenario is open" } };
-  if (close) run.finish();
-  const refused = asked && run.do(asked.step, asked.value);
-  return refused === undefined ? { quiet: await run.quiet() } : { refused: { reason: refused } };
-}
-
 function opened(scenario, line) {
-  run = undefined;
   const cannot = tooLarge(scenario, line) ?? beyondTheSubset(scenario) ?? unsupported(scenario);
   if (cannot !== undefined) return { cannot };
   try {
-    run = new Run(scenario);
-    return { ready: {} };
+    return { run: new Run(scenario) };
   } catch (refused) {
     if (!(refused instanceof Refused)) throw refused;
     return { cannot: { feature: "what stands at the start", reason: refused.message } };
@@ -63,18 +46,4 @@ function beyondTheSubset({ tools }) {
   return fault && { feature: "parameters beyond the subset", reason: `${fault.path.join(".")}: ${fault.reason}` };
 }
 
-/** The lines of a stream. A line ends with a line feed, and with nothing else. */
-async function* linesOf(stream) {
-  let rest = "";
-  for await (const chunk of stream.setEncoding("utf8")) {
-    const pieces = (rest + chunk).split("\n");
-    rest = pieces.pop();
-    yield* pieces;
-  }
-}
-
-for await (const line of linesOf(process.stdin)) {
-  const { id, ...request } = JSON.parse(line);
-  process.stdout.write(`${JSON.stringify({ id, ...(await answerTo(request, line)) })}\n`);
-  if (request.bye) break;
-}
+await converse(MANIFEST, opened);

@@ -1,10 +1,9 @@
 // What the parts of a scenario are on the runtime beside it: its tools, its listeners, its guards, its approvals, and
 // the events of its log. Who writes an adapter for another runtime rewrites this, and the calls of `run.mjs`.
 
-import { createHash } from "node:crypto";
-
 import { Cause } from "./harness.mjs";
-import { DeadlinePassed, Session, jsonEqual, kindOf, renderJson, textContent } from "./runtime.mjs";
+import { classifierOf, fits, textOf, toldResult } from "./parts.mjs";
+import { DeadlinePassed, Session, renderJson, textContent } from "./runtime.mjs";
 import { playBody, playFunction, playGuard, playListener } from "./scripts.mjs";
 
 // -- tools --------------------------------------------------------------------------------------
@@ -41,20 +40,6 @@ function functionOf(script, event, harness, which) {
   };
 }
 
-function classifierOf(parallel) {
-  if (kindOf(parallel ?? null) !== "object") return parallel ?? undefined;
-  if ("value" in parallel) return () => parallel.value;
-  if ("when" in parallel) return (args) => hasArgument(args, parallel.when);
-  return () => {
-    throw new Error("the classifier fails");
-  };
-}
-
-/** Whether an argument has a value; one that is not there counts as null. */
-function hasArgument(args, { argument, equals }) {
-  return kindOf(args) === "object" && jsonEqual(Object.hasOwn(args, argument) ? args[argument] : null, equals);
-}
-
 function runBody(script, context, harness, makeCall) {
   const { position: pos, signal } = context;
   const attempt = harness.nextAttempt(pos);
@@ -76,18 +61,13 @@ function sourceOf(reason, around) {
 
 // -- listeners, guards, approvals ---------------------------------------------------------------
 
-/** Whether a listener or a guard is for a call. */
-function fits({ tool, pos } = {}, { name, position }) {
-  return (tool ?? name) === name && (pos ?? position) === position;
-}
-
 export function hookOf(hook, harness) {
   return hook.on === "result" ? observerOf(hook, harness) : listenerOf(hook, harness);
 }
 
 function observerOf({ id, match, script = [] }, harness) {
   return (execution, result) => {
-    if (!fits(match, execution)) return;
+    if (!fits(match, execution.name, execution.position)) return;
     const { position: pos } = execution;
     harness.emit("result.observed", { pos, observer: id, outcome: outcomeOf(result) });
     playFunction(script, harness, pos);
@@ -97,7 +77,7 @@ function observerOf({ id, match, script = [] }, harness) {
 function listenerOf({ id, on, match, script = [] }, harness) {
   return (execution, ...given) => {
     const next = given.at(-1);
-    if (!fits(match, execution)) return next();
+    if (!fits(match, execution.name, execution.position)) return next();
     const { position: pos, signal } = execution;
     return playListener(script, {
       ...{ harness, pos, waterfall: on, listener: id, signal, next },
@@ -118,7 +98,10 @@ function written({ ok, value, code }, contexts) {
 }
 
 export function guardOf({ id, match, script = [] }, harness) {
-  return (execution) => (fits(match, execution) ? playGuard(script, harness, execution.position, id) : undefined);
+  return (execution) => {
+    const { name, position } = execution;
+    return fits(match, name, position) ? playGuard(script, harness, position, id) : undefined;
+  };
 }
 
 export function answererOf({ id, script = [] }, harness) {
@@ -178,18 +161,11 @@ const SEEN = {
   "approval/decided": ({ outcome }) => ["approval.decided", { outcome }],
 };
 
-/** The outcome and the content of a result. A fresh value as its content shows that a body has made it. */
+/** The outcome and the content of a result, as events have them. */
 export function shownResult(result, harness) {
-  const text = textOf(result.content);
-  const carries = result.ok && harness.nonces.has(text);
-  const outcome = { ...outcomeOf(result), ...(carries && { nonce: text }) };
-  return { outcome, content_digest: createHash("sha256").update(text).digest("hex").slice(0, 16) };
+  return toldResult(outcomeOf(result), textOf(result.content), harness);
 }
 
 function outcomeOf({ ok, error }) {
   return ok ? { ok } : { ok, code: error.code };
-}
-
-export function textOf(content) {
-  return content.map((one) => (one.type === "text" ? one.text : "")).join("");
 }

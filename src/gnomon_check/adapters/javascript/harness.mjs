@@ -122,6 +122,16 @@ export class Harness {
     return this.#attempts[pos];
   }
 
+  /** A body makes a call: it has a place of its own, after the calls of the batch, and an id. */
+  nest({ pos, attempt }, signal, name, text) {
+    const position = this.count + this.nested.length;
+    const id = `nested-${position}`;
+    const parent = { batch: this.batch, pos, attempt };
+    this.nested.push({ parent, signal });
+    this.emit("batch.opened", { pos: position, calls: [{ call_id: id, name, arguments: text }], parent });
+    return { position, id };
+  }
+
   /** The signal that a body has given to a call that it makes; nothing for the calls of the batch. */
   signalAround(pos) {
     return this.nested[pos - this.count]?.signal;

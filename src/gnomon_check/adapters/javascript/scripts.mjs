@@ -301,10 +301,13 @@ const STEPS = new Set([
   ...["deny", "nothing"], // of what cannot wait
 ]);
 
-/** What of a scenario no script can do here: the feature and the reason, or nothing. */
-export function unsupported({ tools, hooks = [], guards = [], approval, schedule }) {
+/**
+ * What of a scenario no script can do here: the feature and the reason, or nothing. `resumes` says that a log can be
+ * repaired.
+ */
+export function unsupported({ tools, hooks = [], guards = [], approval, schedule }, { resumes = false } = {}) {
   const inputs = schedule.flatMap((step) => step.together ?? [step]).map((step) => opOf(step)[0]);
-  if (inputs.includes("crash") || inputs.includes("repair")) return RESUME;
+  if (!resumes && (inputs.includes("crash") || inputs.includes("repair"))) return RESUME;
   if (inputs.includes("cancel") || tools.some((one) => one.interrupt === "cancel")) return NATIVE;
   const bodies = tools.flatMap((one) => one.body ?? []);
   const functions = tools.flatMap((one) => FUNCTIONS.flatMap((name) => one[name] ?? []));

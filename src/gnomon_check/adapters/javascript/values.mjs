@@ -143,7 +143,13 @@ export function parseArguments(text) {
 export function alteredNumber(json) {
   const withoutText = json.replace(/\\./g, "").replace(/"[^"]*"/g, "");
   for (const [literal] of withoutText.matchAll(/-?\d[\d.eE+-]*/g)) {
-    if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(Number(literal))) return literal; // VAL-4
+    if (/^-?\d+$/.test(literal) && isAltered(literal)) return literal; // VAL-4
   }
   return undefined;
+}
+
+/** Whether a double does not hold what an integer literal says. */
+function isAltered(literal) {
+  const number = Number(literal);
+  return !Number.isFinite(number) || BigInt(number) !== BigInt(literal);
 }

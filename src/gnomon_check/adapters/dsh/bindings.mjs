@@ -1,0 +1,171 @@
+// What the parts of a scenario are on DSH: its tools, its listeners, its guards, its approvals.
+
+import { Cause } from "../javascript/harness.mjs";
+import { classifierOf, fits, textOf } from "../javascript/parts.mjs";
+import { playBody, playFunction, playGuard, playListener } from "../javascript/scripts.mjs";
+import { TimeoutReason, createUserMessage, defineTool } from "./packages.mjs";
+import { authored } from "./parameters.mjs";
+
+/** Who hands over the contexts of a scenario. */
+export const SOURCE = { kind: "plugin", plugin: "gnomon" };
+/** The cause with which the owner of a turn cancels it. */
+export const CANCELLED = { kind: "user" };
+
+const textContent = (text) => [{ type: "text", text }];
+const contextOf = (text) => createUserMessage({ content: textContent(text), source: SOURCE });
+
+/** What of a decision or a result hands over contexts. */
+function withContexts(contexts) {
+  return contexts.length > 0 ? { additionalContexts: contexts.map(contextOf) } : {};
+}
+
+// -- tools --------------------------------------------------------------------------------------
+
+/** A tool of DSH. `around` has the harness, the calls, and `makeCall(call, execution, stage)`. */
+export function toolOf(tool, around) {
+  const { name, parameters = { type: "object" }, output, parallel, timeout_ms: timeout, body = [] } = tool;
+  const { render, presentation_meta: meta, finalize } = tool;
+  const ofValue = (script, event) => functionOf(script, event, around, (args) => around.calls.ofArguments(args));
+  const ofResult = (script, event) => functionOf(script, event, around, (one) => around.calls.ofSettling(one));
+  const classifier = classifierOf(parallel);
+  const schema = output?.schema ?? {};
+  const projections = {
+    render: ofValue(render, "content.rendered") ?? renderJson,
+    ...(meta && { presentationMeta: ofValue(meta, "content.meta") }),
+  };
+  const rest = {
+    name,
+    description: name,
+    execute: (args, execution) => runBody(body, execution, around),
+    ...(finalize && { finalizeContent: ofResult(finalize, "content.finalized") }),
+    ...(classifier !== undefined && {
+      isConcurrencySafe: typeof classifier === "function" ? classifier : () => classifier,
+    }),
+    ...(timeout && { timeoutMs: timeout }),
+  };
+  const properties = authored(parameters);
+  if (properties === undefined) return { ...rest, parameters, output: { schema, ...projections } };
+  const output_ = { schema: { type: "json" }, ...projections };
+  const made = defineTool({ ...rest, parameters: properties, output: output_ });
+  return { ...made, output: { ...made.output, schema } }; // the schema of an output is a JSON Schema in either form
+}
+
+/** Text as it is, everything else as its JSON text. */
+function renderJson(args, value) {
+  return textContent(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** A function of a tool that plays a script; `which` says which call its first argument is about. */
+function functionOf(script, event, { harness }, which) {
+  if (script === undefined || script === null) return undefined;
+  return (first) => {
+    const pos = which(first);
+    harness.emit(event, { pos });
+    return playFunction(script, harness, pos) ?? undefined;
+  };
+}
+
+function runBody(script, execution, { harness, calls, makeCall }) {
+  const pos = calls.ofBody(execution);
+  const attempt = harness.nextAttempt(pos);
+  const { signal } = execution;
+  return playBody(script, {
+    ...{ harness, pos, attempt, signal },
+    source: () => sourceOf(signal.reason, harness.signalAround(pos)),
+    makeCall: (call) => makeCall(call, execution, { pos, attempt }),
+    defer: (text) => execution.deferContext(contextOf(text)),
+    conclude: () => execution.concludeTurn(),
+  });
+}
+
+/** What has aborted the signal of a body. A call that a body has made has that body's signal `around`: its caller's. */
+function sourceOf(reason, around) {
+  if (around?.aborted && around.reason === reason) return "caller";
+  if (reason instanceof TimeoutReason) return "deadline";
+  return reason instanceof Cause ? reason.signal : "caller";
+}
+
+// -- listeners, guards, approvals ---------------------------------------------------------------
+
+export function hookOf(hook, around) {
+  return hook.on === "result" ? observerOf(hook, around) : listenerOf(hook, around);
+}
+
+function observerOf({ id, match, script = [] }, { harness, calls }) {
+  return (execution, result) => {
+    const pos = calls.ofSettling(execution);
+    if (!fits(match, execution.name, pos)) return;
+    harness.emit("result.observed", { pos, observer: id, outcome: outcomeOf(result) });
+    playFunction(script, harness, pos);
+  };
+}
+
+function listenerOf({ id, on, match, script = [] }, { harness, calls }) {
+  return (execution, ...given) => {
+    const next = given.at(-1);
+    const pos = on === "post_execute" ? calls.ofSettling(execution) : calls.ofStarting(execution);
+    if (!fits(match, execution.name, pos)) return next();
+    const { signal } = execution;
+    return playListener(script, {
+      ...{ harness, pos, waterfall: on, listener: id, signal, next },
+      word: WORDS[on],
+      decision: (plain, contexts) => ({ ...plain, ...withContexts(contexts) }),
+      result: written,
+      putSignal: (name, aborted) => (execution.signal = harness.makeSignal(name, aborted)),
+      putBackSignal: () => (execution.signal = signal),
+    });
+  };
+}
+
+const KINDS = { pre_execute: ["allow", "deny", "cancel", "ask"], post_execute: ["accept", "block"] };
+
+/** The word for what `next()` answers. DSH hands on to a listener whatever the one inside of it has answered. */
+const WORDS = {
+  pre_execute: (decision) => (KINDS.pre_execute.includes(decision?.kind) ? decision.kind : "malformed"),
+  post_execute: (decision) => (KINDS.post_execute.includes(decision?.kind) ? decision.kind : "malformed"),
+  execute(result) {
+    if (typeof result?.isError !== "boolean") return "malformed";
+    return result.isError ? (codeOf(result) ?? "ERROR") : "OK";
+  },
+};
+
+/** A result that a wrapper writes itself. */
+function written({ ok, value, code }, contexts) {
+  if (ok) return { isError: false, value, content: [], ...withContexts(contexts) };
+  const error = { message: "it failed", ...(typeof code === "string" && { info: { name: "ScriptedError", code } }) };
+  return { isError: true, error, content: textContent("Error: it failed"), ...withContexts(contexts) };
+}
+
+/** A guard of DSH lets through what it answers `undefined` for, and nothing else. */
+export function guardOf({ id, match, script = [] }, { harness, calls }) {
+  return (execution) => {
+    const pos = calls.ofStarting(execution);
+    return fits(match, execution.name, pos) ? (playGuard(script, harness, pos, id) ?? undefined) : undefined;
+  };
+}
+
+const ANSWERS = ["allowed-once", "rejected", "cancelled", "unavailable"];
+
+export function answererOf({ id, script = [] }, { harness, calls }) {
+  return (request, next) => {
+    const about = { harness, pos: calls.asking(request.callId), waterfall: "approval", listener: id };
+    const word = (answer) => (ANSWERS.includes(answer) ? answer : "malformed");
+    return playListener(script, { ...about, signal: request.signal, next, word });
+  };
+}
+
+// -- what is seen -------------------------------------------------------------------------------
+
+function codeOf(result) {
+  return result.error?.info?.code ?? null;
+}
+
+/** The outcome of a result of DSH, which gives a code to some failures only. */
+export function outcomeOf(result) {
+  return result.isError ? { ok: false, code: codeOf(result) } : { ok: true };
+}
+
+/** The texts of the contexts of a result. */
+export function contextsOf(result) {
+  return (result.additionalContexts ?? []).map(({ content }) => textOf(content));
+}

@@ -1,0 +1,38 @@
+// What the parts of a scenario mean on any runtime: for which calls a listener is, what a classifier answers, how a
+// result is told.
+
+import { createHash } from "node:crypto";
+
+import { jsonEqual, kindOf } from "./values.mjs";
+
+/** Whether a listener or a guard is for a call. */
+export function fits({ tool, pos } = {}, name, position) {
+  return (tool ?? name) === name && (pos ?? position) === position;
+}
+
+/** What a tool declares as `parallel`: a function, a truth value, or nothing. */
+export function classifierOf(parallel) {
+  if (kindOf(parallel ?? null) !== "object") return parallel ?? undefined;
+  if ("value" in parallel) return () => parallel.value;
+  if ("when" in parallel) return (args) => hasArgument(args, parallel.when);
+  return () => {
+    throw new Error("the classifier fails");
+  };
+}
+
+/** Whether an argument has a value; one that is not there counts as null. */
+function hasArgument(args, { argument, equals }) {
+  return kindOf(args) === "object" && jsonEqual(Object.hasOwn(args, argument) ? args[argument] : null, equals);
+}
+
+/** The outcome and the content of a result, as events have them. A fresh value as its content shows that a body made it. */
+export function toldResult(outcome, text, harness) {
+  const carries = outcome.ok && harness.nonces.has(text);
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return { outcome: { ...outcome, ...(carries && { nonce: text }) }, content_digest: digest };
+}
+
+/** The text of content. */
+export function textOf(content) {
+  return content.map((one) => (one.type === "text" ? one.text : "")).join("");
+}
