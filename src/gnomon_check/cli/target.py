@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
+from rich.console import Console
 
 from gnomon_check.cli.refusal import refuse
 from gnomon_check.subject import Stopped, Subject
@@ -13,7 +14,7 @@ from gnomon_check.targets.adapter_process import KitFault
 from gnomon_check.targets.named import UnknownTarget, named
 
 TARGET = typer.Argument(
-    help="What to hold to the specification: `builtin`, `exec:COMMAND`, `python:MODULE:FACTORY`."
+    help="What to hold to the specification: `builtin`, `dsh`, `exec:COMMAND`, `python:MODULE:FACTORY`."
 )
 SECONDS = typer.Option("--watchdog", help="How many seconds an adapter may take for an answer.", min=0.1)
 
@@ -22,7 +23,8 @@ SECONDS = typer.Option("--watchdog", help="How many seconds an adapter may take 
 def opened(target: str, watchdog: float) -> Iterator[Subject]:
     """The implementation that a target means, until it is not needed; where there is none, the end."""
     try:
-        subject = named(target, seconds=watchdog)
+        with Console(stderr=True).status(f"preparing {target}"):
+            subject = named(target, seconds=watchdog)
     except UnknownTarget as error:
         refuse(str(error))
     try:

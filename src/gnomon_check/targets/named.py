@@ -11,10 +11,12 @@ from gnomon_check import adapters
 from gnomon_check.driver import InProcess
 from gnomon_check.subject import Subject
 from gnomon_check.targets.builtin import Builtin
+from gnomon_check.targets.dsh import CannotInstall, dsh
 from gnomon_check.targets.remote import Remote
 
 FORMS = {
     "builtin": "the runtime of this package, in this process",
+    "dsh": "the DeepSeek Harness, whose packages npm installs into a cache; it needs Node 20 or newer",
     "exec:COMMAND": "an adapter in any language, which speaks the protocol on its standard input and output",
     "python:MODULE:FACTORY": "a runtime for Python, in this process: what the factory answers drives it",
 }
@@ -34,6 +36,8 @@ def named(target: str, *, seconds: float) -> Subject:
     match kind, rest:
         case "builtin", "":
             return Builtin()
+        case "dsh", "":
+            return _dsh(seconds)
         case "exec", command if command.strip():
             return Remote(command, seconds=seconds)
         case "python", place if ":" in place:
@@ -47,6 +51,13 @@ def known_of(target: str) -> Path | None:
     """The baseline that comes with a target, if one does."""
     file = adapters.FOLDER / target / "baseline.toml"
     return file if target in FORMS and file.is_file() else None
+
+
+def _dsh(seconds: float) -> Subject:
+    try:
+        return dsh(seconds=seconds)
+    except CannotInstall as error:
+        raise UnknownTarget(f"dsh cannot be used: {error}") from None
 
 
 def _made(place: str) -> InProcess:
