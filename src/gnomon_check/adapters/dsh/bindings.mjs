@@ -2,7 +2,7 @@
 
 import { Cause } from "../javascript/harness.mjs";
 import { classifierOf, fits, textOf } from "../javascript/parts.mjs";
-import { playBody, playFunction, playGuard, playListener } from "../javascript/scripts.mjs";
+import { isContent, playBody, playFunction, playGuard, playListener } from "../javascript/scripts.mjs";
 import { TimeoutReason, createUserMessage, defineTool } from "./packages.mjs";
 import { authored } from "./parameters.mjs";
 
@@ -163,6 +163,11 @@ function codeOf(result) {
 /** The outcome of a result of DSH, which gives a code to some failures only. */
 export function outcomeOf(result) {
   return result.isError ? { ok: false, code: codeOf(result) } : { ok: true };
+}
+
+/** The text of what DSH takes for content; it takes anything that is JSON. */
+export function shownText(content) {
+  return isContent(content) ? textOf(content) : JSON.stringify(content);
 }
 
 /** The texts of the contexts of a result. */

@@ -41,16 +41,15 @@ const CHECKS = [
       reason: "what asks is what logs: another in its place would log nothing",
       link: APPROVAL,
     },
-  ({ mode, approval }) =>
-    mode === "single" &&
+  ({ mode, approval, tools }) =>
+    (mode === "single" || madeByBodies(tools).length > 0) &&
     approval && {
       feature: "an approval outside of a session",
-      reason: "its service asks in the session of an agent, and in an open turn of it",
+      reason: "its service asks in the session of an agent, and logs there, whoever makes the call",
       link: APPROVAL,
     },
   ({ mode, batches, tools }) => {
-    const made = tools.flatMap(({ body = [] }) => body.flatMap((step) => step.execute ?? []));
-    const alone = [...(mode === "single" ? batches.flatMap((one) => one.calls) : []), ...made];
+    const alone = [...(mode === "single" ? batches.flatMap((one) => one.calls) : []), ...madeByBodies(tools)];
     return (
       alone.some(({ arguments: text = "{}" }) => !isJson(text)) && {
         feature: "arguments of a single call that are no JSON",
@@ -59,6 +58,11 @@ const CHECKS = [
     );
   },
 ].map((check) => (scenario, line) => check(scenario, line) || undefined);
+
+/** The calls that bodies make. */
+function madeByBodies(tools) {
+  return tools.flatMap(({ body = [] }) => body.flatMap((step) => step.execute ?? []));
+}
 
 function isJson(text) {
   try {

@@ -7,7 +7,7 @@ import { Cause, Harness } from "../javascript/harness.mjs";
 import { Inputs } from "../javascript/inputs.mjs";
 import { Layers } from "../javascript/layers.mjs";
 import { textOf, toldResult } from "../javascript/parts.mjs";
-import { CANCELLED, SOURCE, answererOf, contextsOf, guardOf, hookOf, outcomeOf, toolOf } from "./bindings.mjs";
+import { CANCELLED, SOURCE, answererOf, contextsOf, guardOf, hookOf, outcomeOf, shownText, toolOf } from "./bindings.mjs";
 import { Calls } from "./calls.mjs";
 import { Layer, ROUTE, Refused, ScriptedModel, asked, started } from "./host.mjs";
 import { keepTimeBy } from "./node.mjs";
@@ -32,7 +32,7 @@ export class Run extends Inputs {
   #agent;
   #layers;
   #calls = new Calls();
-  #asking; // the id of the call whose approval was asked for last
+  #asked = new Map(); // the positions of the calls whose approvals were asked for
   #announced; // the calls that the model is still to announce
   #underway; // the batch that is not over yet, and what is known of its end
   #log; // what is left of the session after a crash
@@ -162,11 +162,11 @@ export class Run extends Inputs {
         for (const one of data.inserted) if (one.source.plugin === SOURCE.plugin) this.#tellContext(one);
         break;
       case "approval/asked":
-        harness.emit("approval.asked", { pos: this.#calls.asking(data.callId) });
-        this.#asking = data.callId;
+        this.#asked.set(data.id, this.#calls.asking(data.callId));
+        harness.emit("approval.asked", { pos: this.#asked.get(data.id) });
         break;
       case "approval/decided":
-        harness.emit("approval.decided", { pos: this.#calls.asking(this.#asking), outcome: data.outcome });
+        harness.emit("approval.decided", { pos: this.#asked.get(data.id), outcome: data.outcome });
         break;
       case "step/end":
         if (this.#underway && this.#announced === undefined) this.#underway.stepEnded = true;
@@ -186,7 +186,7 @@ export class Run extends Inputs {
     const [block] = message.content;
     const pos = this.#calls.logged.get(cites) ?? this.#calls.unanswered(block.toolCallId);
     const outcome = block.isError ? { ok: false, code: error?.code ?? null } : { ok: true };
-    const shown = toldResult(outcome, textOf(block.content), this.harness);
+    const shown = toldResult(outcome, shownText(block.content), this.harness);
     this.harness.emit("result.logged", { pos, call_id: block.toolCallId, log_seq: seq, cites, ...shown });
     this.#calls.answered += 1;
   }
@@ -219,7 +219,7 @@ export class Run extends Inputs {
     const agent = this.#agent;
     const call = { callId: id, name, arguments: JSON.parse(text), signal, ...(agent && { agent }), ...within };
     const result = await this.#context.tools.execute(call);
-    const shown = toldResult(outcomeOf(result), textOf(result.content), this.harness);
+    const shown = toldResult(outcomeOf(result), shownText(result.content), this.harness);
     this.harness.emit("result.returned", { pos, ...shown, contexts: contextsOf(result) });
     return result.concludesTurn === true;
   }

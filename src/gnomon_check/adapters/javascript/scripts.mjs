@@ -208,7 +208,8 @@ function isResult(plain) {
   return plain?.ok === false || (plain?.ok === true && plain.value !== undefined);
 }
 
-function isContent(candidate) {
+/** Whether it is content: a list of objects that say their type. */
+export function isContent(candidate) {
   return Array.isArray(candidate) && candidate.every((one) => typeof one?.type === "string");
 }
 
