@@ -19,7 +19,7 @@ PROFILES: dict[str, str] = {
     "CONTAIN": "bodies, listeners and plain functions that raise",
     "ARGS": "arguments that are no object, no JSON, or do not fit; parameters that say what fits",
     "VALUES": "outputs with a schema, and values that JSON cannot hold",
-    "CANCEL": "aborts of the caller, and of signals that wrappers make",
+    "CANCEL": "aborts of the caller, and of signals that wrappers make; listeners that cancel a call",
     "HOOKS": "listeners before, around and after a call",
     "GUARD": "guards",
     "ASK": "approvals",
@@ -146,5 +146,7 @@ def _of_step(name: str, says: dict[str, Any]) -> Iterator[str]:
             yield "NATIVE" if says.get("kind") in _NATIVE_RAISES else "CONTAIN"
         case "decide", {"decision": {"kind": "ask"}}:
             yield "ASK"
+        case "decide", {"decision": {"kind": "cancel"}}:
+            yield "CANCEL"
     if name in ("decide", "author") and says.get("contexts"):
         yield "CONTEXT"

@@ -286,12 +286,92 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         ),
         "DSP-4",
     ),
+    "denied-without-reason": (
+        "pipeline",
+        (
+            (
+                "            return FinalResult(failure_of(error, Code.POLICY_ERROR))  # PRE-2, PRE-5, PY-4",
+                "            return ToDispatch()",
+            ),
+        ),
+        "GRD-1",
+    ),
+    "cancelled-by-listener": (
+        "pipeline",
+        (("                return aborted_before_dispatch()  # PRE-4", "                return None"),),
+        "PRE-4",
+    ),
+    "guard-without-words": (
+        "pipeline",
+        (
+            (
+                "reason: object = guard.function(call.view)",
+                "reason: object = guard.function(call.view) or None",
+            ),
+        ),
+        "GRD-2",
+    ),
+    "guard-answers-nonsense": (
+        "pipeline",
+        (
+            (
+                'return FinalResult(failure(Code.POLICY_ERROR, message, "PolicyError"))  # GRD-4',
+                'return PostResult(failure(Code.POLICY_ERROR, message, "PolicyError"))',
+            ),
+        ),
+        "PRE-1",
+    ),
+    "unknown-post-decision": (
+        "pipeline",
+        (
+            (
+                "            return failure_of(error, Code.POLICY_ERROR)  # PST-3, PST-7",
+                "            return result",
+            ),
+        ),
+        "PST-3",
+    ),
+    "content-that-is-none": (
+        "pipeline",
+        (
+            (
+                "            return failure_of(error, Code.POLICY_ERROR)  # PST-3, PST-7",
+                "            return result",
+            ),
+        ),
+        "PST-3",
+    ),
+    "projected": (
+        "pipeline",
+        (("            result = await projected(call, result)", "            pass"),),
+        "PST-1",
+    ),
+    "unfit-then-authored": (
+        "pipeline",
+        (
+            (
+                "        signal = call.signal  # CRE-5: the one that stands now",
+                "        signal, call.body_invoked = call.signal, True",
+            ),
+        ),
+        "CAN-2",
+    ),
+    "success-without-value": (
+        "pipeline",
+        (
+            (
+                'raise PolicyError(f"a wrapper answered an object of type {type(answer).__name__}, no result")',
+                "contexts, authored = (), self._authored(call, answer)",
+            ),
+        ),
+        "SCD-9",
+    ),
 }
 """The scenario that catches it: the module, the edits, and the clause that is named."""
 
 
 def test_there_are_as_many_as_were_worked_out() -> None:
-    assert len(SCENARIOS) == 60
+    assert len(SCENARIOS) == 80
     assert all(one.report is not None for one in SCENARIOS.values())
 
 
