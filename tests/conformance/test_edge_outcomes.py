@@ -360,8 +360,10 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         "pipeline",
         (
             (
-                'raise PolicyError(f"a wrapper answered an object of type '
-                '{type(answer).__name__}, no result")',
+                (
+                    'raise PolicyError(f"a wrapper answered an object of type '
+                    '{type(answer).__name__}, no result")'
+                ),
                 "contexts, authored = (), self._authored(call, answer)",
             ),
         ),
