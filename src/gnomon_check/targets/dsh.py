@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -157,12 +158,17 @@ def _complaint(said: str) -> str:
 
 def _put(made: Path, folder: Path) -> None:
     """Move the folder that was made to its place. Whoever else made one at the same time made the same."""
+    with suppress(OSError):
+        made.rename(folder)
+        return
+    if _is_whole(folder):
+        return
+    spoilt = made.with_name(f"{made.name}.spoilt")
+    with suppress(OSError):  # somebody has removed a part of it, and somebody else may be here as well
+        folder.rename(spoilt)
+    shutil.rmtree(spoilt, ignore_errors=True)
     try:
         made.rename(folder)
     except OSError:
-        if _is_whole(folder):
-            return
-        spoilt = made.with_name(f"{made.name}.spoilt")  # somebody has removed a part of it
-        folder.rename(spoilt)
-        shutil.rmtree(spoilt, ignore_errors=True)
-        made.rename(folder)
+        if not _is_whole(folder):
+            raise
