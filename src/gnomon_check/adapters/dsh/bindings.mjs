@@ -25,13 +25,13 @@ function withContexts(contexts) {
 export function toolOf(tool, around) {
   const { name, parameters = { type: "object" }, output, parallel, timeout_ms: timeout, body = [] } = tool;
   const { render, presentation_meta: meta, finalize } = tool;
-  const ofValue = (script, event) => functionOf(script, event, around, (args) => around.calls.ofArguments(args));
-  const ofResult = (script, event) => functionOf(script, event, around, (one) => around.calls.ofSettling(one));
+  const ofValue = (...given) => functionOf((args) => around.calls.ofArguments(args), around, ...given);
+  const ofResult = (...given) => functionOf((execution) => around.calls.ofSettling(execution), around, ...given);
   const classifier = classifierOf(parallel);
   const schema = output?.schema ?? {};
   const projections = {
     render: ofValue(render, "content.rendered") ?? renderJson,
-    ...(meta && { presentationMeta: ofValue(meta, "content.meta") }),
+    ...(meta && { presentationMeta: ofValue(meta, "content.meta", null) }), // null is a value
   };
   const rest = {
     name,
@@ -45,8 +45,7 @@ export function toolOf(tool, around) {
   };
   const properties = authored(parameters);
   if (properties === undefined) return { ...rest, parameters, output: { schema, ...projections } };
-  const output_ = { schema: { type: "json" }, ...projections };
-  const made = defineTool({ ...rest, parameters: properties, output: output_ });
+  const made = defineTool({ ...rest, parameters: properties, output: { schema: { type: "json" }, ...projections } });
   return { ...made, output: { ...made.output, schema } }; // the schema of an output is a JSON Schema in either form
 }
 
@@ -55,13 +54,16 @@ function renderJson(args, value) {
   return textContent(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** A function of a tool that plays a script; `which` says which call its first argument is about. */
-function functionOf(script, event, { harness }, which) {
+/**
+ * A function of a tool that plays a script. `which` says which call its first argument is about; `nothing` is what it
+ * answers where the script answers nothing.
+ */
+function functionOf(which, { harness }, script, event, nothing = undefined) {
   if (script === undefined || script === null) return undefined;
   return (first) => {
     const pos = which(first);
     harness.emit(event, { pos });
-    return playFunction(script, harness, pos) ?? undefined;
+    return playFunction(script, harness, pos) ?? nothing;
   };
 }
 

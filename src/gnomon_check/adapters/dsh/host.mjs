@@ -48,7 +48,8 @@ export async function started({ presentation = "native", limits, approval }, mod
   await root.plugin(ToolRuntime, { mode: MODES[presentation] });
   await root.plugin(TimeoutPolicy); // the first wrapper that is registered
   await root.plugin(AgentRegistry);
-  await root.plugin(AgentLoop, { agents: [], ...(limits?.max_parallel && { maxParallelToolCalls: limits.max_parallel }) });
+  const bound = limits?.max_parallel && { maxParallelToolCalls: limits.max_parallel };
+  await root.plugin(AgentLoop, { agents: [], ...bound });
   let own;
   const scenario = { name: "scenario", inject: SERVICES, apply: (context) => void (own = context) };
   await root.plugin(scenario);

@@ -1,4 +1,5 @@
-// The packages of DSH, from the folder that they are installed in: the first argument of the adapter, or where it stands.
+// The packages of DSH, from the folder that they are installed in: the first argument of the adapter, or else where it
+// stands. A bare import would look for them beside the adapter, and nothing is ever installed there.
 
 import "./node.mjs";
 
