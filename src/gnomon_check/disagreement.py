@@ -394,6 +394,8 @@ class Words:
                 return _code(code)
             case ("body.settled", (_, how)):
                 return str(how)
+            case ("body.signalled", (_, source)):
+                return f"the abort of {source}"
             case ("batch.closed", (ended, concluded)):
                 return f"{ended}, ending the turn" if concluded else str(ended)
             case ("result.observed" | "result.returned", (*_, True, None)):

@@ -99,6 +99,8 @@ class Harness:
         """The calls that bodies have made: each with the position and the attempt of the one that made it."""
         self._logged: list[int] = []
         self._bodies: set[int] = set()
+        self._from_outside: dict[int, object] = {}
+        """With what the signal aborted that a call was made with which a body has made, once it has."""
 
     def begin(self, scenario: Scenario) -> None:
         """Go on to another batch: what was done for the one before it, its gates and answers, is past."""
@@ -162,8 +164,8 @@ class Harness:
             contexts=list(answered.contexts),
         )
 
-    async def make_call(self, pos: int, call: Execute, context: BodyContext) -> None:
-        """Make another call for the body at `pos`, and wait for its result."""
+    async def make_call(self, pos: int, call: Execute, signal: Signal, context: BodyContext) -> None:
+        """Make another call for the body at `pos`, whose signal that is, and wait for its result."""
         slot = self._count + len(self._nested)
         attempt = self.attempts[pos]
         self._nested.append((call, pos, attempt))
@@ -173,7 +175,8 @@ class Harness:
         self.emit("batch.opened", pos=slot, calls=[about], parent=parent)
         reset = _made_by_a_body.set(slot)
         try:
-            answered = await self.controls.execute(call, call_id, context)
+            with signal.on_abort(lambda reason: self._from_outside.update({slot: reason})):
+                answered = await self.controls.execute(call, call_id, context)
         finally:
             _made_by_a_body.reset(reset)
         self.result_returned(slot, answered)
@@ -312,8 +315,13 @@ class Harness:
         told = {"tools": [], "refused": shown} if isinstance(shown, str) else {"tools": shown}
         self.emit("model.requested", **told)
 
-    def source_of(self, reason: object) -> str:
-        """What has aborted a signal that aborted with that reason."""
+    def source_of(self, reason: object, pos: int) -> str:
+        """What has aborted the signal of the body at `pos`, which aborted with that reason.
+
+        For a call that a body has made, the signal of that body is its caller's, whatever has aborted it.
+        """
+        if pos in self._from_outside and self._from_outside[pos] is reason:
+            return "caller"
         return reason.signal if isinstance(reason, Cause) else self.controls.source_of(reason)
 
     def blocked(self) -> frozenset[Blocked]:

@@ -99,11 +99,11 @@ class BodyStage(Stage):
 
     async def make_call(self, call: Execute) -> None:
         """Make another call, and wait for its result."""
-        await self.harness.make_call(self.pos, call, self.context)
+        await self.harness.make_call(self.pos, call, self.signal, self.context)
 
     def source(self) -> str:
         """What has aborted the signal of the body."""
-        return self.harness.source_of(self.reason)
+        return self.harness.source_of(self.reason, self.pos)
 
     def nonce(self) -> str:
         """A fresh value that nobody else can know."""
