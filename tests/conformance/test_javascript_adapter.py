@@ -60,7 +60,7 @@ def test_it_is_copied_to_begin_with(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["new-adapter", str(folder)])
     assert done.exit_code == 0, done.output
     told = [line for line in done.output.splitlines() if "gnomon smoke" in line]
-    assert told == [f'  gnomon smoke "exec:node {folder}/adapter.mjs"']
+    assert told == [f"  gnomon smoke 'exec:node {folder}/adapter.mjs'"]
     assert CliRunner().invoke(app, ["smoke", f"exec:{adapters.command('javascript', folder)}"]).exit_code == 0
     assert CliRunner().invoke(app, ["new-adapter", str(folder)]).exit_code == 2
     assert CliRunner().invoke(app, ["new-adapter", str(tmp_path / "x"), "--language", "cobol"]).exit_code == 2

@@ -15,7 +15,7 @@ from gnomon_check.cli.refusal import refuse
 
 def new_adapter(
     folder: Annotated[Path, typer.Argument(help="The folder to make; it must not be there yet.")],
-    language: Annotated[str, typer.Option(help="`javascript`.")] = "javascript",
+    language: Annotated[str, typer.Option(help="`javascript` or `python`.")] = "javascript",
 ) -> None:
     """Copy an adapter that conforms, with the little runtime that it drives, to put your own in its place.
 
@@ -26,14 +26,10 @@ def new_adapter(
     if folder.exists():
         refuse(f"{folder} is there already, and nothing of it is changed")
     try:
-        shutil.copytree(adapters.FOLDER / language, folder)
+        shutil.copytree(adapters.FOLDER / language, folder, ignore=shutil.ignore_patterns("__pycache__"))
     except OSError as error:
         refuse(f"{folder} cannot be made: {error.strerror or error}")
-    command = adapters.command(language, folder)
     console = Console(highlight=False)
-    for line in (
-        f"An adapter in {language} is in {folder}. It conforms as it is:",
-        f'  gnomon smoke "exec:{command}"',
-        f'  gnomon conform "exec:{command}"',
-    ):
+    steps = [f"  {line}" for line in adapters.first_steps(language, folder)]
+    for line in (f"An adapter in {language} is in {folder}. It conforms in all that it claims:", *steps):
         console.print(line, markup=False, soft_wrap=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import os
+import sys
+import traceback
 from pathlib import Path
-from typing import Any
 
 from gnomon_check import adapters
 from gnomon_check.driver import InProcess
@@ -61,15 +62,29 @@ def _dsh(seconds: float) -> Subject:
 
 
 def _made(place: str) -> InProcess:
+    """What a factory answers; its module is looked for in the current folder first, as Python itself does."""
     module, _, factory = place.partition(":")
     try:
-        make: Callable[[], Any] = getattr(importlib.import_module(module), factory)
-        made = make()
-    except (ImportError, AttributeError, TypeError) as error:
-        raise UnknownTarget(f"python:{place} cannot be used: {type(error).__name__}: {error}") from None
+        here = os.getcwd()
+        if here not in sys.path:
+            sys.path.insert(0, here)
+        made = getattr(importlib.import_module(module), factory)()
+    except (Exception, SystemExit) as error:  # it is somebody's own code: anything may be raised there
+        raise UnknownTarget(f"python:{place} cannot be used: {_told(error)}") from None
     if not isinstance(made, InProcess):
         raise UnknownTarget(
             f"python:{place} cannot be used: {factory} answers a {type(made).__name__}, and has to answer an "
             "instance of a class that is derived from gnomon_check.driver.InProcess"
         )
     return made
+
+
+def _told(error: BaseException) -> str:
+    """An exception in one line, with the place below the current folder where it was raised, if one is."""
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    here = Path.cwd()
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
+        if file.is_relative_to(here) and "site-packages" not in file.parts and file != Path(__file__):
+            return f"{words} ({file.relative_to(here)}, line {frame.lineno})"
+    return words
