@@ -80,7 +80,7 @@ def conform(
         show(console, made)
     if report is not None:
         _write(made, report)
-    raise typer.Exit(1 if not made.conforms else 0 if made.complete else 3)
+    raise typer.Exit(1 if not made.passes else 0 if made.complete else 3)
 
 
 def _known(target: str, file: Path | None, *, no_baseline: bool) -> Baseline:

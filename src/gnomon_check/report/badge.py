@@ -10,7 +10,7 @@ from gnomon_check.report.model import Report
 def badge(report: Report) -> str:
     """The text of the JSON file."""
     label, _, message = report.scope.partition(": ")
-    if not report.conforms:
+    if not report.passes:
         color = "red"
     elif not report.complete:
         color = "orange"

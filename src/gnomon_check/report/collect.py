@@ -77,9 +77,9 @@ def _verdict(run: Run, problems: Sequence[Found]) -> Verdict:
         return "not claimed"
     if run.cannot is not None:
         return "not testable"
-    if any(one.violates for one in problems):
+    if any(one.weight == "violation" for one in problems):
         return "violation"
-    return "known deviation" if any(one.known for one in problems) else "conforms"
+    return "known deviation" if any(one.weight == "known" for one in problems) else "conforms"
 
 
 def _found(problem: Problem, entry: Deviation | None) -> Found:
@@ -150,7 +150,9 @@ def unknown(runs: Iterable[Run], baseline: Baseline) -> Iterator[tuple[str, Prob
     for run in runs:
         identifier = run.scenario.id
         found: list[Problem | Cannot] = [
-            one for one in run.problems if _found(one, baseline.of_problem(identifier, one)).violates
+            one
+            for one in run.problems
+            if _found(one, baseline.of_problem(identifier, one)).weight == "violation"
         ]
         if run.cannot is not None and baseline.of_cannot(identifier, run.cannot) is None:
             found.append(run.cannot)

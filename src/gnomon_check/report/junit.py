@@ -50,7 +50,7 @@ def _case(suite: Xml.Element, run: ScenarioRun) -> None:
             Xml.SubElement(case, "skipped", message=_xml(f"known deviation: {known}"))
         case "violation":
             for one in run.problems:
-                if one.violates:
+                if one.weight == "violation":
                     message = _xml(one.text.partition("\n")[0])
                     failure = Xml.SubElement(case, "failure", message=message, type=one.clause or one.judge)
                     failure.text = _xml(one.text)

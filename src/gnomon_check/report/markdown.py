@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gnomon_check.report.model import Known, Report
+from gnomon_check.report.model import Known, Report, Weight
 from gnomon_check.report.summary import conclusion, not_checked, title
 
 
@@ -27,23 +27,20 @@ def _lines(report: Report) -> Iterator[str]:
         cannot = next((run.not_testable for run in runs if run.not_testable is not None), None)
         if cannot is not None:
             yield f"- `{identifier}`: {_plain(f'{cannot.feature}: {cannot.reason}')}{_known(cannot.known)}"
-    yield from _found(report, violating=True)
+    yield from _found(report, "violation", "Violations")
     stale = report.baseline.stale if report.baseline else []
     if stale:
         yield from ("", "### Of the baseline, and not so any more", "")
         yield from (f"- `{one.scenario}`: {_plain(f'{one.clause} {one.seen}'.strip())}" for one in stale)
-    yield from _found(report, violating=False)
+    yield from _found(report, "known", "Known deviations")
+    yield from _found(report, "should", "What should be otherwise")
 
 
-def _found(report: Report, *, violating: bool) -> Iterator[str]:
-    rows = list(report.found(violating=violating))
+def _found(report: Report, weight: Weight, heading: str) -> Iterator[str]:
+    rows = list(report.found(weight))
     if not rows:
         return
-    yield from (
-        "",
-        "### Violations" if violating else "### Known deviations, and what should be otherwise",
-        "",
-    )
+    yield from ("", f"### {heading}", "")
     for run, found in rows:
         about = ", ".join(dict.fromkeys(one.clause or one.judge for one in found))
         yield f"<details><summary><code>{run.scenario}</code> on {run.backend}: {about}</summary>"

@@ -46,6 +46,9 @@ class Known(Strict):
     link: str
 
 
+Weight: TypeAlias = Literal["violation", "known", "should"]
+
+
 class Found(Strict):
     """One thing that is wrong."""
 
@@ -58,9 +61,11 @@ class Found(Strict):
     known: Known | None = None
 
     @property
-    def violates(self) -> bool:
-        """Whether it is red: a must, and nothing that is known."""
-        return self.level is Level.MUST and self.known is None
+    def weight(self) -> Weight:
+        """What follows from it: only what must be otherwise, and is not known, is red."""
+        if self.known is not None:
+            return "known"
+        return "violation" if self.level is Level.MUST else "should"
 
 
 class NotTestable(Strict):
@@ -162,7 +167,13 @@ class Report(Strict):
     @computed_field  # type: ignore[prop-decorator]  # mypy knows properties without decorators only
     @property
     def conforms(self) -> bool:
-        """Whether nothing was found that is not known."""
+        """Whether nothing was found that must be otherwise, known or not."""
+        return all(one.weight == "should" for run in self.runs for one in run.problems)
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows properties without decorators only
+    @property
+    def passes(self) -> bool:
+        """Whether nothing was found that must be otherwise, but for what is known."""
         return all(run.verdict != "violation" for run in self.runs)
 
     @computed_field  # type: ignore[prop-decorator]  # mypy knows properties without decorators only
@@ -172,10 +183,10 @@ class Report(Strict):
         tested = all(run.verdict != "not testable" or run.known is not None for run in self.runs)
         return tested and not (self.baseline and self.baseline.stale)
 
-    def found(self, *, violating: bool) -> Iterator[tuple[ScenarioRun, list[Found]]]:
-        """The runs in which something was found, each with all of it that is red, or all that is not."""
+    def found(self, weight: Weight) -> Iterator[tuple[ScenarioRun, list[Found]]]:
+        """The runs in which something of this weight was found, each with all of it."""
         for run in self.runs:
-            found = [one for one in run.problems if one.violates is violating]
+            found = [one for one in run.problems if one.weight == weight]
             if found:
                 yield run, found
 

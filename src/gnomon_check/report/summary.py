@@ -41,13 +41,15 @@ _LEFT: tuple[Verdict, ...] = ("not testable", "not claimed")
 def conclusion(report: Report) -> str:
     """What came of it all, in one line."""
     counts = report.counted()
-    said = ["conforms" if report.conforms else f"does not conform: {counts['violation']} with violations"]
-    names: tuple[Verdict, ...] = ("known deviation", "not testable", "not claimed")
-    for name in names:
-        if counts[name]:
-            said.append(
-                counted(counts[name], name) if name == "known deviation" else f"{counts[name]} {name}"
-            )
+    if report.conforms:
+        said = ["conforms"]
+    elif report.passes:
+        said = ["nothing that is not known"]
+    else:
+        said = [f"does not conform: {counts['violation']} with violations"]
+    if counts["known deviation"]:
+        said.append(counted(counts["known deviation"], "known deviation"))
+    said += [f"{counts[name]} {name}" for name in _LEFT if counts[name]]
     if report.baseline is not None and report.baseline.stale:
         said.append(f"{len(report.baseline.stale)} of the baseline fit nothing any more")
     backends = " and ".join(report.backends)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from gnomon_check.report.model import VERDICTS, Known, Report, Verdict
+from gnomon_check.report.model import VERDICTS, Known, Report, Verdict, Weight
 from gnomon_check.report.summary import conclusion, not_checked, title
 from gnomon_spec.register import Level
 
@@ -18,6 +18,10 @@ _STYLES: dict[Verdict, str] = {
     "known deviation": "magenta",
     "conforms": "green",
 }
+
+
+WEIGHTS: tuple[Weight, ...] = ("should", "known", "violation")
+"""The order in which a terminal tells what was found: what is red comes last, where people look first."""
 
 
 def show(console: Console, report: Report) -> None:
@@ -36,8 +40,8 @@ def show(console: Console, report: Report) -> None:
         if cannot is not None:
             say(f"\n{identifier} was not tested: {cannot.feature}: {cannot.reason}")
             _show_known(say, cannot.known)
-    for violating in (False, True):
-        for run, found in report.found(violating=violating):
+    for weight in WEIGHTS:
+        for run, found in report.found(weight):
             for one in found:
                 level = " (a should)" if one.level is Level.SHOULD else ""
                 say(f"\n{run.scenario} on {run.backend}{level}: {one.text}")
