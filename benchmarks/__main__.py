@@ -1,4 +1,4 @@
-"""Measure the runtime, and print one table. `--help` says what there is."""
+"""Measure the runtime and the kit, and print one table. `--help` says what there is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 import gnomon
-from benchmarks import against, peers, table
+from benchmarks import against, conform, peers, table
 from benchmarks.cases import Package
 from benchmarks.table import Row
 
@@ -17,6 +17,7 @@ PARTS: dict[str, Callable[[Package, bool], list[Row]]] = {
     "goals": table.goals,
     "growth": table.growth,
     "memory": table.memory,
+    "conform": conform.rows,
     "peers": peers.rows,
 }
 

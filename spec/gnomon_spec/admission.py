@@ -15,7 +15,6 @@ Each function ends the preparation of a call (`PREPARED`, `SETTLED` or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from gnomon_spec import waterfall
 from gnomon_spec.cancellation import cancellation_code
@@ -95,15 +94,15 @@ def create(setup: Setup, aborted: bool = False) -> Stepped:
     if setup.pre == 0:
         return _after_pre(born, Allow(), ())
     frames = waterfall.entered(setup.pre)
-    return Step(replace(born, frames=frames), (_entered(0),))
+    return Step(born._replace(frames=frames), (_entered(0),))
 
 
 def _final(execution: Execution, outcome: Outcome) -> Execution:
-    return replace(execution, stage=Stage.SETTLED_FINAL, frames=(), outcome=outcome)
+    return execution._replace(stage=Stage.SETTLED_FINAL, frames=(), outcome=outcome)
 
 
 def _post(execution: Execution, outcome: Outcome) -> Execution:
-    return replace(execution, stage=Stage.SETTLED, frames=(), outcome=outcome)
+    return execution._replace(stage=Stage.SETTLED, frames=(), outcome=outcome)
 
 
 # -- pre-execute --------------------------------------------------------------------------------
@@ -130,11 +129,11 @@ def pre_delegates(execution: Execution, listener: int) -> Stepped:
     told = (event(Event(EventName.POLICY_DELEGATED, 0, where=PRE, listener=listener)),)
     inner = waterfall.running(frames)
     if inner is not None:
-        return Step(replace(execution, frames=frames), (*told, _entered(inner)))
+        return Step(execution._replace(frames=frames), (*told, _entered(inner)))
     frames, answer = waterfall.answered(frames, Allow())  # PRE-1
     if answer is not None:
         return _after_pre(execution, answer, told)
-    return Step(replace(execution, frames=frames), told)
+    return Step(execution._replace(frames=frames), told)
 
 
 @clause("PRE-2", "PRE-3", "PRE-5")
@@ -156,7 +155,7 @@ def pre_decides(execution: Execution, listener: int, decision: PreDecision) -> S
     frames, answer = waterfall.decided(execution.frames, listener, proper)  # PRE-3
     if answer is not None:
         return _after_pre(execution, answer, told)
-    return Step(replace(execution, frames=frames), told)
+    return Step(execution._replace(frames=frames), told)
 
 
 @clause("PRE-2", "PRE-4", "PRE-5", "PRE-6")
@@ -204,7 +203,7 @@ def _ask(execution: Execution, told: tuple[Event, ...]) -> Stepped:
     if not setup.turn:
         return Step(_final(execution, Outcome(Code.POLICY_ERROR)), told)  # APP-10
     asked = event(Event(EventName.APPROVAL_ASKED, 0))
-    waiting = replace(execution, stage=Stage.APPROVAL, frames=())
+    waiting = execution._replace(stage=Stage.APPROVAL, frames=())
     if execution.aborted:
         return _approved(waiting, Approval.CANCELLED, (*told, asked))  # APP-7
     if setup.never:
@@ -298,7 +297,7 @@ def _to_guards(execution: Execution, told: tuple[Event, ...]) -> Stepped:
            farthest first.
     GRD-7  They MUST run although the caller has aborted.
     """
-    waiting = replace(execution, stage=Stage.GUARDS, frames=(), asked=0)  # GRD-1, GRD-7
+    waiting = execution._replace(stage=Stage.GUARDS, frames=(), asked=0)  # GRD-1, GRD-7
     if waiting.guards == 0:
         return Step(_guarded(waiting), told)
     return Step(waiting, told)
@@ -322,7 +321,7 @@ def guard_answers(execution: Execution, answer: Verdict) -> Stepped:
         case Verdict.MALFORMED | Verdict.RAISED:
             return Step(_final(execution, Outcome(Code.POLICY_ERROR)), told)  # GRD-4
         case Verdict.PASS:
-            asked = replace(execution, asked=execution.asked + 1)
+            asked = execution._replace(asked=execution.asked + 1)
             return Step(_guarded(asked) if asked.asked == asked.guards else asked, told)
 
 
@@ -334,7 +333,7 @@ def _guarded(execution: Execution) -> Execution:
     """
     if execution.aborted:
         return _post(execution, Outcome(cancellation_code(body_invoked=False)))  # GRD-5
-    return replace(execution, stage=Stage.PREPARED)
+    return execution._replace(stage=Stage.PREPARED)
 
 
 @clause("GRD-6")
@@ -345,7 +344,7 @@ def guard_added(execution: Execution) -> Stepped:
     """
     if execution.stage is not Stage.GUARDS:
         raise NotEnabled(Refused("GRD-6", "the guards are not being asked"))
-    return Step(replace(execution, guards=execution.guards + 1))  # GRD-6
+    return Step(execution._replace(guards=execution.guards + 1))  # GRD-6
 
 
 @clause("GRD-3")

@@ -56,7 +56,7 @@ def begin(execution: Execution) -> Stepped:
     if execution.stage is not Stage.PREPARED:
         raise NotEnabled(Refused("DSP-1", "the call is not prepared"))
     entered = waterfall.entered(execution.setup.wrappers)  # DSP-1
-    return _reached(replace(execution, stage=Stage.EXECUTE, frames=entered), ())
+    return _reached(execution._replace(stage=Stage.EXECUTE, frames=entered), ())
 
 
 @clause("TMO-1", "TMO-4")
@@ -74,8 +74,7 @@ def _reached(execution: Execution, told: tuple[Event, ...]) -> Stepped:
         return Step(execution, told)
     if inner != execution.setup.timeout:
         return Step(execution, (*told, _entered(inner)))
-    ticking = replace(
-        execution,
+    ticking = execution._replace(
         frames=waterfall.delegated(execution.frames, inner, execution.setup.wrappers),
         found=execution.signal,
         signal=(*execution.signal, DEADLINE),  # TMO-1
@@ -104,7 +103,7 @@ def wrapper_delegates(execution: Execution, listener: int) -> Stepped:
         raise NotEnabled(refused)
     frames = waterfall.delegated(execution.frames, listener, execution.setup.wrappers)
     told = (event(Event(EventName.POLICY_DELEGATED, 0, where=EXECUTE, listener=listener)),)
-    return _reached(replace(execution, frames=frames), told)
+    return _reached(execution._replace(frames=frames), told)
 
 
 # -- the body stage -----------------------------------------------------------------------------
@@ -165,7 +164,7 @@ def reach_body_stage(execution: Execution, found: bool = True, fit: bool = True)
     instead = _instead_of_body(signal_aborted(execution), found, fit, execution.body_invoked)
     if instead is not None:
         return _inner_answer(execution, instead, ())
-    started = replace(execution, stage=Stage.BODY, body_invoked=True, beneath=execution.signal)  # DSP-5
+    started = execution._replace(stage=Stage.BODY, body_invoked=True, beneath=execution.signal)  # DSP-5
     return Step(started, (event(Event(EventName.BODY_STARTED, 0)),))
 
 
@@ -185,7 +184,7 @@ def defers(execution: Execution, context: str) -> Stepped:
     refused = refuse_in_body(execution)
     if refused is not None:
         raise NotEnabled(refused)
-    deferred = replace(execution, deferred=(*execution.deferred, context))
+    deferred = execution._replace(deferred=(*execution.deferred, context))
     return Step(deferred, (event(Event(EventName.CONTEXT_DEFERRED, 0, context=context)),))
 
 
@@ -199,7 +198,7 @@ def concludes(execution: Execution) -> Stepped:
     refused = refuse_in_body(execution)
     if refused is not None:
         raise NotEnabled(refused)
-    return Step(replace(execution, concluded=True))  # DSP-14
+    return Step(execution._replace(concluded=True))  # DSP-14
 
 
 # -- the end of a body --------------------------------------------------------------------------
@@ -284,17 +283,17 @@ def body_ends(execution: Execution, end: BodyEnd, how: How = How.RETURNED) -> St
     told = (event(Event(EventName.BODY_SETTLED, 0, how=how, what="unfit" if unfit else None)),)  # DSP-6
     answer = after_the_body(end, signal_aborted(execution))
     if isinstance(answer, Fault):
-        return Step(replace(execution, stage=Stage.LOST, frames=()), told)
+        return Step(execution._replace(stage=Stage.LOST, frames=()), told)
     outcome = answer.outcome  # OUT-5: without content of its own, it is made of the message
     if not outcome.is_error and not execution.setup.nested:
         outcome = replace(outcome, meta=True)  # OUT-3, OUT-4
-    over = replace(execution, stage=Stage.EXECUTE, beneath=(), cause=None)
+    over = execution._replace(stage=Stage.EXECUTE, beneath=(), cause=None)
     return _inner_answer(over, outcome, told)
 
 
 def _inner_answer(execution: Execution, outcome: Outcome, told: tuple[Event, ...]) -> Stepped:
     frames, answer = waterfall.answered(execution.frames, outcome)
-    back = replace(execution, stage=Stage.EXECUTE, frames=frames, given=_given(execution, outcome))
+    back = execution._replace(stage=Stage.EXECUTE, frames=frames, given=_given(execution, outcome))
     return _handed_out(back, answer, told)
 
 
@@ -327,7 +326,7 @@ def wrapper_decides(execution: Execution, listener: int, decision: ExecuteDecisi
     told = (_decided(listener, decision),)
     normalized = _normalized(decision)
     frames, answer = waterfall.decided(execution.frames, listener, normalized)
-    back = replace(execution, frames=frames, given=_given(execution, normalized))
+    back = execution._replace(frames=frames, given=_given(execution, normalized))
     return _handed_out(back, answer, told)
 
 
@@ -366,8 +365,7 @@ def _handed_out(execution: Execution, answer: Answer | None, told: tuple[Event, 
     if DEADLINE in execution.fired and isinstance(through, Outcome):
         through = Outcome(Code.TOOL_TIMEOUT)  # TMO-2
     frames, outer = waterfall.answered(execution.frames[:-1], through)
-    back = replace(
-        execution,
+    back = execution._replace(
         frames=frames,
         signal=execution.found,  # TMO-3
         found=(),
@@ -390,17 +388,17 @@ def _after_execute(execution: Execution, answer: Answer, told: tuple[Event, ...]
     DSP-14  A result's own flag MUST NOT conclude the turn.
     CRE-5   A signal that was not put back MUST be undone when the waterfall ends.
     """
-    left = replace(execution, frames=(), signal=(), found=(), made=(), fired=(), given=())  # CRE-5
+    left = execution._replace(frames=(), signal=(), found=(), made=(), fired=(), given=())  # CRE-5
     if not isinstance(answer, Outcome):
         code = answer.code if isinstance(answer, Failed) else Code.POLICY_ERROR
-        return Step(replace(left, stage=Stage.SETTLED_FINAL, outcome=Outcome(code)), told)  # DSP-13
+        return Step(left._replace(stage=Stage.SETTLED_FINAL, outcome=Outcome(code)), told)  # DSP-13
     outcome = replace(
         answer,
         contexts=(*execution.deferred, *answer.contexts),  # DSP-11
         concludes=execution.concluded and not answer.is_error,  # DSP-14
     )
     outcome = outcome_under(execution.aborted, outcome, execution.body_invoked)  # DSP-12
-    return Step(replace(left, stage=Stage.SETTLED, outcome=outcome), told)
+    return Step(left._replace(stage=Stage.SETTLED, outcome=outcome), told)
 
 
 # -- what is seen -------------------------------------------------------------------------------

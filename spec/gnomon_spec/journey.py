@@ -8,7 +8,7 @@ What listeners, guards, approvers, bodies and tools do comes from around it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from gnomon_spec import admission, dispatch, settlement, signals, strikes, waterfall
@@ -267,7 +267,7 @@ def caller_aborts(state: Execution) -> Stepped:
     """Abort the caller's signal; after the call is done that changes nothing."""
     if state.aborted or state.stage in (Stage.DONE, Stage.LOST):
         raise NotEnabled(Refused("CAN-1", "the caller has aborted already, or the call is over"))
-    aborted = signals.caused(replace(state, aborted=True), signals.CALLER)
+    aborted = signals.caused(state._replace(aborted=True), signals.CALLER)
     return Step(aborted, (event(Event(EventName.SIGNAL_ABORTED)),))
 
 

@@ -8,13 +8,12 @@ outside.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gnomon_spec.vocabulary import Announced, Event, EventName, How, Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(NamedTuple):
     """What has been seen of one call."""
 
     logged: int | None = None
@@ -47,8 +46,7 @@ class Track:
     observed: Outcome | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(NamedTuple):
     """What has been seen of one batch."""
 
     announced: tuple[Announced, ...] = ()
@@ -79,24 +77,24 @@ def enter(ledger: Ledger, one: Event) -> Ledger:
             calls = one.calls or ()
             return Ledger(calls, tuple(Track() for _ in calls), one.max_parallel)
         case EventName.SIGNAL_ABORTED if one.what is None:
-            return replace(ledger, aborted=True)
+            return ledger._replace(aborted=True)
         case EventName.SIGNAL_ABORTED:
             return _deadline_passed(ledger) if one.what == "deadline" else ledger
         case EventName.BATCH_CLOSED | EventName.BATCH_FAILED:
-            return replace(ledger, ended=one.name)
+            return ledger._replace(ended=one.name)
     if one.pos is None or not known(ledger, one.pos):
         return ledger
     track = ledger.tracks[one.pos]
     pair = ledger.pair
     match one.name:
         case EventName.CALL_LOGGED:
-            track = replace(track, logged=-1 if one.log_seq is None else one.log_seq)
+            track = track._replace(logged=-1 if one.log_seq is None else one.log_seq)
             pair = one.pos if ledger.aborted else None
         case EventName.BODY_STARTED:
-            track = replace(track, bodies=track.bodies + 1, running=True, ended=None)
+            track = track._replace(bodies=track.bodies + 1, running=True, ended=None)
         case EventName.BODY_SETTLED:
             genuine = one.how is How.RETURNED and one.what != "unfit"
-            track = replace(track, running=False, ended=one.how, returned=track.returned or genuine)
+            track = track._replace(running=False, ended=one.how, returned=track.returned or genuine)
         case (
             EventName.POLICY_ENTERED
             | EventName.POLICY_DELEGATED
@@ -107,17 +105,17 @@ def enter(ledger: Ledger, one: Event) -> Ledger:
         ):
             track = _after_policy(track, one)
         case EventName.CONTEXT_DEFERRED if one.context is not None:
-            track = replace(track, deferred=(*track.deferred, one.context))
+            track = track._replace(deferred=(*track.deferred, one.context))
         case EventName.RESULT_SETTLED:
-            track = replace(track, settled=not ledger.aborted)
+            track = track._replace(settled=not ledger.aborted)
         case EventName.CONTENT_FINALIZED:
             settled = track.settled or not ledger.aborted
-            track = replace(track, finalized=track.finalized + 1, settled=settled)
+            track = track._replace(finalized=track.finalized + 1, settled=settled)
         case EventName.RESULT_OBSERVED:
             settled = track.settled or not ledger.aborted  # an observer gets what is final (FIN-3)
-            track = replace(track, observed=one.outcome, settled=settled)
+            track = track._replace(observed=one.outcome, settled=settled)
         case EventName.RESULT_LOGGED:
-            track = replace(track, answered=True)
+            track = track._replace(answered=True)
             pair = None
     tracks = ledger.tracks[: one.pos] + (track,) + ledger.tracks[one.pos + 1 :]
     unlogged, unanswered = ledger.first_unlogged, ledger.first_unanswered
@@ -125,34 +123,34 @@ def enter(ledger: Ledger, one: Event) -> Ledger:
         unlogged += 1
     while unanswered < len(tracks) and tracks[unanswered].answered:
         unanswered += 1
-    return replace(ledger, tracks=tracks, pair=pair, first_unlogged=unlogged, first_unanswered=unanswered)
+    return ledger._replace(tracks=tracks, pair=pair, first_unlogged=unlogged, first_unanswered=unanswered)
 
 
 def _deadline_passed(ledger: Ledger) -> Ledger:
     """A deadline belongs to a call alone: here, to the only one. After an abort it counts for nothing."""
     if ledger.aborted:
         return ledger
-    return replace(ledger, tracks=tuple(replace(one, timed_out=True) for one in ledger.tracks))
+    return ledger._replace(tracks=tuple(one._replace(timed_out=True) for one in ledger.tracks))
 
 
 def _after_policy(track: Track, one: Event) -> Track:
     outermost = one.listener == 0
     match one.name, one.where:
         case EventName.POLICY_DELEGATED, "execute":
-            return replace(track, ended=None)
+            return track._replace(ended=None)
         case EventName.POLICY_DECIDED, "pre_execute" if outermost:
-            return replace(track, admitted=one.what)
+            return track._replace(admitted=one.what)
         case EventName.POLICY_DECIDED, "execute" if one.what == "authored":
-            return replace(track, authored=True)
+            return track._replace(authored=True)
         case EventName.POLICY_DECIDED, "post_execute" if outermost:
-            return replace(track, withheld=one.what)
+            return track._replace(withheld=one.what)
         case EventName.GUARD_ANSWERED, _ if one.what == "pass":
-            return replace(track, passed=track.passed + 1)
+            return track._replace(passed=track.passed + 1)
         case EventName.GUARD_ANSWERED, _:
-            return replace(track, stopped=one.what)
+            return track._replace(stopped=one.what)
         case EventName.APPROVAL_ASKED, _:
-            return replace(track, approved="asked")
+            return track._replace(approved="asked")
         case EventName.APPROVAL_DECIDED, _:
-            return replace(track, approved=one.what)
+            return track._replace(approved=one.what)
         case _:
             return track

@@ -59,7 +59,7 @@ def begin(execution: Execution) -> Stepped:
     if execution.stage is not Stage.SETTLED:
         raise NotEnabled(Refused("SCD-6", "the call has not settled"))
     if execution.setup.projector and execution.setup.visible:
-        return Step(replace(execution, stage=Stage.PROJECT))  # PST-1
+        return Step(execution._replace(stage=Stage.PROJECT))  # PST-1
     return _to_post(execution)
 
 
@@ -79,7 +79,7 @@ def projected(execution: Execution, answer: Change) -> Stepped:
             return Step(_finish(execution, Outcome(Code.INVALID_TOOL_OUTPUT)), told)  # PST-1
         case Change.CONTENT:
             outcome = replace(_outcome(execution), content="projected")
-            changed = replace(execution, outcome=outcome)
+            changed = execution._replace(outcome=outcome)
         case Change.NOTHING:
             changed = execution
     entered = _to_post(changed)
@@ -88,9 +88,9 @@ def projected(execution: Execution, answer: Change) -> Stepped:
 
 def _to_post(execution: Execution) -> Stepped:
     if execution.setup.post == 0:
-        return _after_post(replace(execution, stage=Stage.POST), Accept(), ())
+        return _after_post(execution._replace(stage=Stage.POST), Accept(), ())
     frames = waterfall.entered(execution.setup.post)
-    return Step(replace(execution, stage=Stage.POST, frames=frames), (_entered(0),))
+    return Step(execution._replace(stage=Stage.POST, frames=frames), (_entered(0),))
 
 
 # -- post-execute -------------------------------------------------------------------------------
@@ -116,11 +116,11 @@ def post_delegates(execution: Execution, listener: int) -> Stepped:
     told: tuple[Event, ...] = (event(Event(EventName.POLICY_DELEGATED, 0, where=POST, listener=listener)),)
     inner = waterfall.running(frames)
     if inner is not None:
-        return Step(replace(execution, frames=frames), (*told, _entered(inner)))
+        return Step(execution._replace(frames=frames), (*told, _entered(inner)))
     frames, answer = waterfall.answered(frames, Accept())  # PST-2
     if answer is not None:
         return _after_post(execution, answer, told)
-    return Step(replace(execution, frames=frames), told)
+    return Step(execution._replace(frames=frames), told)
 
 
 @clause("PST-2", "PST-3", "PST-7")
@@ -139,7 +139,7 @@ def post_decides(execution: Execution, listener: int, decision: PostDecision) ->
     frames, answer = waterfall.decided(execution.frames, listener, proper)
     if answer is not None:
         return _after_post(execution, answer, told)
-    return Step(replace(execution, frames=frames), told)
+    return Step(execution._replace(frames=frames), told)
 
 
 @clause("PST-3", "PST-4", "PST-5", "PST-6", "PST-7")
@@ -207,7 +207,7 @@ def _finish(execution: Execution, outcome: Outcome) -> Execution:
     """
     final = replace(outcome, concludes=False, meta=False) if outcome.is_error else outcome  # FIN-4
     stage = Stage.FINALIZE if execution.finalizer else Stage.OBSERVE
-    return replace(execution, stage=stage, frames=(), outcome=final)
+    return execution._replace(stage=stage, frames=(), outcome=final)
 
 
 @clause("FIN-1", "FIN-2")
@@ -231,7 +231,7 @@ def finalized(execution: Execution, answer: Change) -> Stepped:
             outcome = replace(_outcome(execution), content="finalized")
         case Change.NOTHING:
             outcome = _outcome(execution)
-    return Step(replace(execution, stage=Stage.OBSERVE, outcome=outcome), told)
+    return Step(execution._replace(stage=Stage.OBSERVE, outcome=outcome), told)
 
 
 @clause("FIN-3")
@@ -248,7 +248,7 @@ def observed(execution: Execution) -> Stepped:
         event(Event(EventName.RESULT_OBSERVED, 0, outcome=outcome)),
         event(Event(EventName.RESULT_LOGGED, 0, outcome=outcome)),
     )
-    return Step(replace(execution, stage=Stage.DONE), told)  # FIN-3
+    return Step(execution._replace(stage=Stage.DONE), told)  # FIN-3
 
 
 # -- what is seen -------------------------------------------------------------------------------

@@ -11,8 +11,6 @@ own timeout; the others are the wrappers'.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gnomon_spec import waterfall
 from gnomon_spec.kernel import NotEnabled, Refused, Step, clause
 from gnomon_spec.vocabulary import Event, EventName, Execution, Stage, event
@@ -42,8 +40,7 @@ def sets_signal(execution: Execution, listener: int, name: str = OWN, aborted: b
         raise NotEnabled(refused)
     fired = without(execution.fired, name)
     return Step(
-        replace(
-            execution,
+        execution._replace(
             signal=(name,),  # CRE-5
             made=(*without(execution.made, name), name),
             fired=(*fired, name) if aborted else fired,
@@ -57,7 +54,7 @@ def restores_signal(execution: Execution, listener: int, found: tuple[str, ...])
     refused = refuse_signal(execution, listener)
     if refused is not None:
         raise NotEnabled(refused)
-    return Step(replace(execution, signal=found))  # CRE-5
+    return Step(execution._replace(signal=found))  # CRE-5
 
 
 @clause("CAN-4")
@@ -70,7 +67,7 @@ def own_signal_aborts(execution: Execution, name: str = OWN) -> Stepped:
     if name not in execution.made or name in execution.fired:
         raise NotEnabled(Refused("CAN-4", "no wrapper has made that signal, or it has aborted"))
     told = (event(Event(EventName.SIGNAL_ABORTED, what="own")),)
-    return Step(caused(replace(execution, fired=(*execution.fired, name)), name), told)  # CAN-4
+    return Step(caused(execution._replace(fired=(*execution.fired, name)), name), told)  # CAN-4
 
 
 def deadline_runs(execution: Execution) -> bool:
@@ -100,7 +97,7 @@ def deadline_passes(execution: Execution) -> Stepped:
     if refused is not None:
         raise NotEnabled(refused)
     told = (event(Event(EventName.SIGNAL_ABORTED, what="deadline")),)
-    return Step(caused(replace(execution, fired=(*execution.fired, DEADLINE)), DEADLINE), told)  # TMO-2
+    return Step(caused(execution._replace(fired=(*execution.fired, DEADLINE)), DEADLINE), told)  # TMO-2
 
 
 @clause("DSP-2")
@@ -112,7 +109,7 @@ def caused(execution: Execution, source: str) -> Execution:
     reaches = source == CALLER or source in execution.beneath
     if execution.stage is not Stage.BODY or execution.cause is not None or not reaches:
         return execution
-    return replace(execution, cause=source)  # DSP-2
+    return execution._replace(cause=source)  # DSP-2
 
 
 @clause("DSP-2", "CAN-3")

@@ -9,8 +9,6 @@ is here: listeners, guards, the tool's own functions, observers.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gnomon_spec import waterfall
 from gnomon_spec.kernel import NotEnabled, Refused, Step, clause
 from gnomon_spec.vocabulary import Event, EventName, Execution, Stage, Verdict, event
@@ -58,4 +56,4 @@ def strikes(execution: Execution) -> Step[Execution, Event]:
         told = (event(Event(EventName.GUARD_ANSWERED, 0, what=said, listener=execution.asked)),)
     elif execution.stage in _FUNCTIONS:
         told = (event(Event(_FUNCTIONS[execution.stage], 0, outcome=execution.outcome)),)
-    return Step(replace(execution, stage=Stage.LOST, frames=()), told)  # SCD-9
+    return Step(execution._replace(stage=Stage.LOST, frames=()), told)  # SCD-9

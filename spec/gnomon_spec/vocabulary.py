@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gnomon_spec.kernel import Interned, clause
 
@@ -342,8 +342,7 @@ class Stage(_Identity):
     LOST = "lost to a fault of the runtime"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One listener of a waterfall that has started and not ended.
 
     `pending` says that it waits for its `next()`, `heard` what the last one
@@ -357,8 +356,7 @@ class Frame:
     heard: Answer | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(NamedTuple):
     """What surrounds a call, and does not change while it is under way.
 
     The numbers say how many listeners each waterfall has; `service` whether there
@@ -384,8 +382,7 @@ class Setup:
     nested: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(NamedTuple):
     """The state of one call between two steps."""
 
     setup: Setup

@@ -115,11 +115,11 @@ class Registry:
 
     __slots__ = ("_numbers", "_orders", "everywhere", "mode", "run_code")
 
-    def __init__(self, mode: Mode, run_code: Tool) -> None:
+    def __init__(self, mode: Mode, run_code: RegisteredTool) -> None:
         """Make a registry. `mode` holds where no scope declares one; raises `ConfigError` if it is none."""
         self.mode = _known_mode(mode)
         self.everywhere = Layer()
-        self.run_code = _captured(run_code)
+        self.run_code = run_code
         self._orders = itertools.count(1)
         self._numbers: Counter[str] = Counter()
 
@@ -206,7 +206,7 @@ class Registry:
         Raises `RegistrationError`, and changes nothing, where the name is taken or reserved (REG-2,
         REG-3) or the definition is not usable (REG-1, SCH-2, PY-9).
         """
-        registered = _captured(tool)
+        registered = captured(tool)
         name = registered.tool.name
         if name == RESERVED:
             raise RegistrationError(f"the name {RESERVED!r} is reserved, whatever the mode (REG-3)")
@@ -327,7 +327,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _captured(tool: Tool) -> RegisteredTool:
+def captured(tool: Tool) -> RegisteredTool:
     """A tool as it is now: what changes in its definition later has no effect (REG-1, REG-10)."""
     if not isinstance(tool, Tool):
         raise RegistrationError(f"a tool is a Tool, not an object of type {type(tool).__name__}")

@@ -13,7 +13,7 @@ from gnomon.errors import Code, ConfigError, ToolError, note_other
 from gnomon.execution import Call, Caller, DispatchExecution, ToolCall
 from gnomon.journal import ApprovalRecords, Journal, NoJournal, TracedJournal
 from gnomon.pipeline import Pipeline, Settled, ToDispatch
-from gnomon.registry import RESERVED, Layer, Mode, Registry
+from gnomon.registry import RESERVED, Layer, Mode, Registry, captured
 from gnomon.results import Result
 from gnomon.scheduler import BatchRun
 from gnomon.scopes import LayerOwner, Scope
@@ -260,15 +260,17 @@ async def _no_code_runtime(arguments: object, context: ToolContext) -> None:
     )  # MOD-3
 
 
-_RUN_CODE = Tool(
-    name=RESERVED,
-    description="Run a program that may call the other tools.",
-    parameters={
-        "type": "object",
-        "properties": {"description": {"type": "string"}, "code": {"type": "string"}},
-        "required": ["description", "code"],
-    },  # MOD-4
-    output=Output(schema={}),
-    run=_no_code_runtime,
-    interrupt="signal",  # MOD-5
+_RUN_CODE = captured(
+    Tool(
+        name=RESERVED,
+        description="Run a program that may call the other tools.",
+        parameters={
+            "type": "object",
+            "properties": {"description": {"type": "string"}, "code": {"type": "string"}},
+            "required": ["description", "code"],
+        },  # MOD-4
+        output=Output(schema={}),
+        run=_no_code_runtime,
+        interrupt="signal",  # MOD-5
+    )
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from gnomon.content import render_json
@@ -81,15 +82,30 @@ def conform(scenario: Scenario, subject: Subject, backend: str, order: Order | N
     except Stopped as why:
         problem = disagreement.stopped(scenario, len(windows), why)
         return Run(scenario, backend, tuple(windows), (problem,), None, order)
-    return Run(scenario, backend, tuple(windows), tuple(judge(scenario, windows)), None, order)
+    return Run(scenario, backend, tuple(windows), judge(scenario, windows), None, order)
 
 
-def judge(scenario: Scenario, windows: Iterable[Window]) -> Iterator[Problem]:
-    """Everything that is wrong with what was seen of a scenario."""
+def judge(scenario: Scenario, windows: Iterable[Window]) -> tuple[Problem, ...]:
+    """Everything that is wrong with what was seen of a scenario.
+
+    Mostly nothing is, and for that it is enough to follow what was seen in some way. Only where that fails is
+    every state kept that fits, to say what was allowed.
+    """
     seen = tuple(windows)
+    before: tuple[tuple[Window, ...], tuple[Problem, ...]] | None = scenario.worked_out.get("judged")
+    if before is not None and before[0] == seen:
+        return before[1]  # on another backend it has come out alike
+    problems = tuple(_judged(scenario, seen, thorough=False))
+    if any(one.judge == "specification" for one in problems):
+        problems = tuple(_judged(scenario, seen, thorough=True))
+    scenario.worked_out["judged"] = seen, problems
+    return problems
+
+
+def _judged(scenario: Scenario, seen: tuple[Window, ...], *, thorough: bool) -> Iterator[Problem]:
     first, layers = 0, None
     for part, its_windows in zip(scenario.by_batch(), by_batch(seen), strict=False):
-        oracle = Oracle(part, layers)
+        oracle = Oracle(part, layers, thorough=thorough)
         problems = list(follow(oracle, its_windows, first))
         yield from problems
         yield from _by_properties(oracle, its_windows)
@@ -187,7 +203,7 @@ def listeners_of(oracle: Oracle) -> Listeners:
 
 
 def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Problem]:
-    judges = properties.judged(shown(oracle.scenario))
+    judges = _judges(shown(oracle.scenario))
     ledger = properties.NOTHING
     listeners = listeners_of(oracle)
     for event in history_of(oracle, windows):
@@ -203,6 +219,11 @@ def _by_properties(oracle: Oracle, windows: tuple[Window, ...]) -> Iterator[Prob
     broken_end = properties.settled(ledger)
     if broken_end is not None:
         yield disagreement.property_broken(oracle, broken_end)
+
+
+@cache
+def _judges(kinds: frozenset[str]) -> tuple[properties.Always, ...]:
+    return properties.judged(kinds)
 
 
 def _cut_short(scenario: Scenario, window: Window) -> bool:

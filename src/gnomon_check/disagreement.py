@@ -178,7 +178,7 @@ _COMES_FIRST = {
 def why_not(oracle: Oracle, key: Key) -> Refused:
     """The first condition that forbids an event, in the state that has come furthest; calls by position."""
     allowed = oracle.allowed()
-    other = [one for one in allowed if one[:2] == key[:2]]
+    other = sorted((one for one in allowed if one[:2] == key[:2]), key=str)
     if other:
         words = Words(oracle.scenario)
         return Refused(_clause_of_detail(key, other[0]), f"it is {words.details(other)} here")

@@ -68,13 +68,21 @@ def run(scenario: Scenario, target: Target, backend: str, order: Order | None = 
 
     `order` chooses in which order what is ready at the same time runs; without it, that is the usual one.
     """
-    return anyio.run(drive, scenario, target, backend=backend, backend_options=options(backend, order))
+    windows: list[Window] = []
+    # Not what the task answers: asyncio writes that out in full, unseen, whenever a runner ends.
+    anyio.run(_drive, scenario, target, windows, backend=backend, backend_options=options(backend, order))
+    return windows
 
 
 async def drive(scenario: Scenario, target: Target) -> list[Window]:
     """Run a scenario on a target in the current event loop, and answer its windows."""
-    harness = Harness(scenario, target)
     windows: list[Window] = []
+    await _drive(scenario, target, windows)
+    return windows
+
+
+async def _drive(scenario: Scenario, target: Target, windows: list[Window]) -> None:
+    harness = Harness(scenario, target)
     async with anyio.create_task_group() as tasks:
         driven = Drive(harness, target, tasks)
         for step in scenario.schedule:
@@ -82,7 +90,6 @@ async def drive(scenario: Scenario, target: Target) -> list[Window]:
                 break
             windows.append(await driven.do(step))
         windows.append(await driven.close())
-    return windows
 
 
 class Drive:

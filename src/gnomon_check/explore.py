@@ -370,8 +370,8 @@ def _learnt(ledger: Ledger, action: Reclassify) -> Ledger:
     """The ledger once it is known that a call that has not started has another mode."""
     position = action.position
     announced = replace(ledger.announced[position], mode=action.mode)
-    return replace(
-        ledger, announced=ledger.announced[:position] + (announced,) + ledger.announced[position + 1 :]
+    return ledger._replace(
+        announced=ledger.announced[:position] + (announced,) + ledger.announced[position + 1 :]
     )
 
 

@@ -7,7 +7,8 @@ one, with the keys of the events that are seen.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from gnomon_check.changes import OPERATIONS, Change, subject_of
 from gnomon_check.refinement import Key
@@ -45,13 +46,21 @@ from gnomon_spec.vocabulary import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """Something that may happen without the harness: what is seen of it, and where it leads."""
 
     keys: tuple[Key, ...]
     world: World
     action: Action | None = None
+    urgent: bool = False
+    """Nobody can see it, and nothing else that may happen is in its way, or it in theirs.
+
+    So where it may happen it may as well happen first, and nothing else has to be looked at before it.
+    """
+
+
+_step = lru_cache(maxsize=4096)(journey.step)
+"""The machine of a call only looks at what it is given, so what it has said once it says again."""
 
 
 class Journeys:
@@ -90,9 +99,10 @@ class Journeys:
         after = world.with_frame(place, passed(frame))
         match effect:
             case WaitForGate(name) if name in world.opened:
-                yield Move((), after)
+                yield Move((), after, urgent=True)
             case WaitForTime(ms) if frame.wakes is None:
-                yield Move((), world.with_frame(place, replace(frame, wakes=world.now + ms)))
+                asleep = world.with_frame(place, frame._replace(wakes=world.now + ms))
+                yield Move((), asleep, urgent=True)
             case WaitForTime() if frame.wakes is not None and frame.wakes <= world.now:
                 yield Move((), after)
             case Tell() | ChangeLayers():
@@ -161,7 +171,7 @@ class Journeys:
         """Take a move of the machine of a call, and see what is to be seen of it."""
         world = self._looked(world, pos)
         execution = world.call(pos)
-        taken = journey.step(execution, move)
+        taken = _step(execution, move)
         following = self._timed(world.with_call(pos, taken.state), pos)
         if taken.state.stage is Stage.APPROVAL and execution.stage is not Stage.APPROVAL:
             following = self.asked(following, pos)
@@ -182,26 +192,29 @@ class Journeys:
         match execution.stage:
             case Stage.PRE | Stage.APPROVAL:
                 now = self.setup(world, pos)
-                setup = replace(execution.setup, never=now.never)  # APP-9
-                return world.with_call(pos, replace(execution, setup=setup, guards=now.guards))
+                looked = _surrounded(execution, never=now.never)  # APP-9
+                if looked.guards != now.guards:
+                    looked = looked._replace(guards=now.guards)
+                return world.with_call(pos, looked)
             case Stage.PREPARED:
                 facts, now = self.fact(world, pos), self.setup(world, pos)
-                setup = replace(execution.setup, wrappers=now.wrappers, timeout=now.timeout)
+                looked = _surrounded(execution, wrappers=now.wrappers, timeout=now.timeout)
                 row = world.layers.row("execute", facts.name, pos)
                 timeout = world.layers.timeout(facts.name)  # TMO-1: it is read at dispatch
                 world = world.with_row(pos, "timeout", () if timeout is None else (str(timeout),))
-                return world.with_call(pos, replace(execution, setup=setup)).with_row(pos, "execute", row)
+                return world.with_call(pos, looked).with_row(pos, "execute", row)
             case Stage.SETTLED | Stage.PROJECT:
                 facts, now = self.fact(world, pos), self.setup(world, pos)
-                setup = replace(execution.setup, post=now.post)
+                looked = _surrounded(execution, post=now.post)
                 row = world.layers.row("post_execute", facts.name, pos)
-                changed = world.with_call(pos, replace(execution, setup=setup))
-                return changed.with_row(pos, "post_execute", row)
+                return world.with_call(pos, looked).with_row(pos, "post_execute", row)
             case _:
                 return world
 
     def _timed(self, world: World, pos: int) -> World:
         """The world with the deadline of a call, where one begins or ends with its step (TMO-4)."""
+        if world.call(pos).setup.timeout is None and not world.deadlines:
+            return world
         runs = signals.deadline_runs(world.call(pos))
         if runs == any(one == pos for one, _ in world.deadlines):
             return world
@@ -289,6 +302,12 @@ class Journeys:
         return self.hook(world, place).script
 
 
+def _surrounded(execution: Execution, **now: Any) -> Execution:
+    """The execution with other surroundings, where they have changed."""
+    setup = execution.setup._replace(**now)
+    return execution if setup == execution.setup else execution._replace(setup=setup)
+
+
 def aborted(world: World) -> World:
     """The world after the batch's own signal has aborted: the batch and every call under way know it."""
     batch = world.batch
@@ -301,6 +320,8 @@ def aborted(world: World) -> World:
 
 def spread(world: World) -> World:
     """The world in which calls that bodies made have heard of the aborts of those that made them."""
+    if not world.nested:
+        return world
     own = len(world.calls) - len(world.nested)
     for slot, (call, parent, _) in enumerate(world.nested, own):
         waits = call.signal == "own" and slot not in world.answered

@@ -7,8 +7,9 @@ and changes nothing. Two that were changed in the same way are equal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from gnomon_check.changes import (
     AddGuard,
@@ -28,6 +29,9 @@ from gnomon_spec import registry as chapter
 from gnomon_spec import visibility
 from gnomon_spec.kernel import NotEnabled
 from gnomon_spec.registry import Definition, Presentation, Registry
+from gnomon_spec.vocabulary import Setup
+
+T = TypeVar("T")
 
 TIMEOUT = ""
 """The id of the runtime's own wrapper, in a row of wrappers: no listener of a scenario has it."""
@@ -70,6 +74,8 @@ class Layers:
     """The policy that the session logged last."""
     added: int = 0
     history: tuple[Change, ...] = ()
+    looked_up: dict[tuple[object, ...], Any] = field(default_factory=dict, init=False, repr=False)
+    """What was looked up in them: they never change, so nothing is looked up twice."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layers) and self.scenario is other.scenario and self.history == other.history
@@ -81,13 +87,13 @@ class Layers:
 
     def changed(self, change: Change) -> tuple[Layers, Refusal | None]:
         """The layers after a change; or the same ones, and why it is refused."""
-        return _changed(self, change)
+        return self._once(_changed, change)
 
     # -- looking ----------------------------------------------------------------------------------
 
     def visible(self, name: str) -> tuple[str, ScenarioTool] | None:
         """The registration that a call of that name means now, and its definition (REG-2, REG-5)."""
-        return _visible(self, name)
+        return self._once(_visible, name)
 
     def definition(self, registration: str) -> ScenarioTool:
         """The definition that a registration is of."""
@@ -97,7 +103,7 @@ class Layers:
 
     def collapsed(self, name: str) -> bool:
         """Whether a call of that name goes past the way that is left open (MOD-2)."""
-        return _collapsed(self, name)
+        return self._once(_collapsed, name)
 
     def callable(self, name: str, *, nested: bool = False) -> ScenarioTool | None:
         """The definition that a call of that name would run now, or nothing (DSP-4)."""
@@ -106,7 +112,7 @@ class Layers:
 
     def row(self, waterfall: str, name: str, pos: int) -> tuple[str, ...]:
         """The listeners of a waterfall for the call at a position, outermost first (PRE-1)."""
-        return _row(self, waterfall, name, pos)
+        return self._once(_row, waterfall, name, pos)
 
     def timeout(self, name: str) -> int | None:
         """The timeout of what a call of that name means now, in milliseconds."""
@@ -115,14 +121,15 @@ class Layers:
 
     def guards_for(self, name: str, pos: int) -> tuple[tuple[int, int, str], ...]:
         """The guards of the call at a position, as they stand: layer, order, id, in that order (GRD-1)."""
-        chain = chapter.layers(self.registry, self.scenario.caller)
-        found = []
-        for one in self.guards:
-            guard = self.scenario.guard(one.id)
-            assert guard is not None
-            if one.scope in chain and guard.match.fits(name, pos):
-                found.append((chain.index(one.scope), one.order, one.id))
-        return tuple(sorted(found))
+        return self._once(_guards_for, name, pos)
+
+    def setup(self, name: str, pos: int, arguments: bool, nested: bool, in_session: bool) -> Setup:
+        """What surrounds a call now.
+
+        `arguments` says whether they are a value, `nested` whether it carries the token of another call. One
+        that is made outside of the session knows nothing of the policy that is logged there (APP-9).
+        """
+        return self._once(_setup, name, pos, arguments, nested, in_session)
 
     def answerers(self) -> tuple[str, ...]:
         """Who answers approvals, outermost first (APP-8)."""
@@ -137,19 +144,25 @@ class Layers:
         ]
         return tuple(identifier for _, identifier in sorted(found))
 
+    def _once(self, look: Callable[..., T], *what: object) -> T:
+        key = (look, *what)
+        found: T
+        if key in self.looked_up:
+            found = self.looked_up[key]
+        else:
+            found = self.looked_up[key] = look(self, *what)
+        return found
 
-@lru_cache(maxsize=1024)
+
 def _visible(layers: Layers, name: str) -> tuple[str, ScenarioTool] | None:
     found = visibility.visible(layers.registry, layers.scenario.caller, name)
     return None if found is None else (found.id, layers.definition(found.id))
 
 
-@lru_cache(maxsize=1024)
 def _collapsed(layers: Layers, name: str) -> bool:
     return visibility.collapsed(layers.registry, layers.scenario.caller, name, nested=False)
 
 
-@lru_cache(maxsize=1024)
 def _row(layers: Layers, waterfall: str, name: str, pos: int) -> tuple[str, ...]:
     chain = chapter.layers(layers.registry, layers.scenario.caller)
     found = []
@@ -163,7 +176,42 @@ def _row(layers: Layers, waterfall: str, name: str, pos: int) -> tuple[str, ...]
     return tuple(identifier for _, identifier in sorted(found))
 
 
-@lru_cache(maxsize=1024)
+def _guards_for(layers: Layers, name: str, pos: int) -> tuple[tuple[int, int, str], ...]:
+    chain = chapter.layers(layers.registry, layers.scenario.caller)
+    found = []
+    for one in layers.guards:
+        guard = layers.scenario.guard(one.id)
+        assert guard is not None
+        if one.scope in chain and guard.match.fits(name, pos):
+            found.append((chain.index(one.scope), one.order, one.id))
+    return tuple(sorted(found))
+
+
+def _setup(layers: Layers, name: str, pos: int, arguments: bool, nested: bool, in_session: bool) -> Setup:
+    visible = layers.visible(name)
+    tool = None if visible is None else visible[1]
+    wrappers = layers.row("execute", name, pos)
+    approval = layers.scenario.approval
+    logged = layers.policy if in_session else None
+    policy = None if approval is None else logged or approval.policy
+    return Setup(
+        visible=tool is not None,
+        collapsed=not nested and layers.collapsed(name),
+        nested=nested,
+        arguments=arguments,
+        finalizer=tool is not None and tool.finalize is not None,
+        projector=tool is not None and tool.project is not None,
+        pre=len(layers.row("pre_execute", name, pos)),
+        guards=len(layers.guards_for(name, pos)),
+        wrappers=len(wrappers),
+        post=len(layers.row("post_execute", name, pos)),
+        service=approval is not None,
+        scope=layers.scenario.caller is not None,
+        never=policy == "never",
+        timeout=wrappers.index(TIMEOUT) if TIMEOUT in wrappers else None,
+    )
+
+
 def _changed(layers: Layers, change: Change) -> tuple[Layers, Refusal | None]:
     try:
         made = _carried_out(layers, change)
@@ -259,6 +307,13 @@ def first_changes(scenario: Scenario) -> list[Change]:
 
 def layers_of(scenario: Scenario) -> Layers:
     """The layers of a scenario at its start. Raises `ScenarioError` where it asks for what is refused."""
+    layers: Layers | None = scenario.worked_out.get("layers")
+    if layers is None:
+        layers = scenario.worked_out["layers"] = _first_layers(scenario)
+    return layers
+
+
+def _first_layers(scenario: Scenario) -> Layers:
     registry = Registry(mode=Presentation(scenario.presentation))
     for scope in scenario.all_scopes:
         registry = chapter.open_scope(registry, scope.name, scope.parent)

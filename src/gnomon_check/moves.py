@@ -7,7 +7,7 @@ the scripts what listeners, guards and bodies want. Here they are put together; 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import lru_cache
 
 from gnomon_check import decisions
 from gnomon_check.hostile import realised
@@ -41,6 +41,7 @@ from gnomon_spec.machine import (
     Close,
     Commits,
     DispatchSettles,
+    Notice,
     Prepared,
     Raise,
     Start,
@@ -62,6 +63,14 @@ from gnomon_spec.vocabulary import (
     Stage,
     ToDispatch,
 )
+
+_step = lru_cache(maxsize=4096)(step)
+"""The machine of a batch only looks at what it is given, so what it has said once it says again."""
+
+
+@lru_cache(maxsize=4096)
+def _lane_moves(batch: Batch, live: bool) -> tuple[Action, ...]:
+    return tuple(lane_moves(batch, live))
 
 
 class Moves(Policies):
@@ -167,7 +176,7 @@ class Moves(Policies):
 
     def _lane(self, world: World, batch: Batch) -> Iterator[Move]:
         asked = any(frames is not None for _, frames in world.asking)
-        for action in lane_moves(batch, live=self.scenario.changes):
+        for action in _lane_moves(batch, self.scenario.changes):
             if asked and isinstance(action, Close | Raise):
                 continue  # PY-13: the batch does not return before an approver has ended
             match action:
@@ -178,6 +187,8 @@ class Moves(Policies):
                     yield self.journey(begun.world, pos, journey.Finalizes(), begun.keys)
                 case Commits(pos):
                     yield from self._finish(world, pos)
+                case Notice():
+                    yield self._take(world, action)._replace(urgent=_starts_no_more(batch))
                 case _:
                     yield self._take(world, action)
         if batch.lane is Lane.PREPARING:
@@ -187,7 +198,7 @@ class Moves(Policies):
 
     def _take(self, world: World, action: Action) -> Move:
         assert world.batch is not None
-        taken = step(world.batch, action)
+        taken = _step(world.batch, action)
         keys: list[Key] = []
         for event in taken.events:
             keys.append(self._batch_key(world, event))
@@ -210,7 +221,7 @@ class Moves(Policies):
     def _start(self, world: World, pos: int) -> Move:
         started = self._take(world, Start(pos))
         created = self._created(started.world, pos)
-        return replace(created, keys=(*started.keys, *created.keys), action=started.action)
+        return created._replace(keys=(*started.keys, *created.keys), action=started.action)
 
     def _created(self, world: World, pos: int) -> Move:
         """Create the execution of a call; it takes from the layers what belongs to it for good (CRE-3)."""
@@ -235,7 +246,7 @@ class Moves(Policies):
         move = self.guards(move, pos)
         if move.world.call(pos).stage is not Stage.PREPARED or not self.of_batch(pos):
             return move
-        return replace(move, world=self._take(move.world, Prepared(pos, ToDispatch())).world)
+        return move._replace(world=self._take(move.world, Prepared(pos, ToDispatch())).world)
 
     def _prepare(self, world: World, pos: int) -> Iterator[Move]:
         execution = world.call(pos)
@@ -256,7 +267,7 @@ class Moves(Policies):
         tool = self.created_with(world, pos)
         match execution.stage:
             case Stage.SETTLED_FINAL:
-                yield self.journey(world, pos, journey.Finalizes())
+                yield self.journey(world, pos, journey.Finalizes())._replace(urgent=True)
             case Stage.PROJECT:
                 projection = tool.project if tool is not None else None
                 yield self.changed(world, pos, projection or [], journey.Projects)
@@ -282,7 +293,7 @@ class Moves(Policies):
         committed = self._take(looked, Commits(pos, outcome))
         assert committed.world.batch is not None
         batch = committed.world.batch._replace(aborted=world.batch.aborted)
-        return replace(committed, world=committed.world._replace(batch=batch))
+        return committed._replace(world=committed.world._replace(batch=batch))
 
     # -- dispatch -------------------------------------------------------------------------------
 
@@ -290,7 +301,9 @@ class Moves(Policies):
         execution = world.call(pos)
         match execution.stage:
             case Stage.PREPARED:
-                yield self.journey(world, pos, journey.Dispatches())
+                dispatched = self.journey(world, pos, journey.Dispatches())
+                # Which wrappers there are is all that it looks at.
+                yield dispatched._replace(urgent=not dispatched.keys and not self.scenario.changes)
             case Stage.BODY:
                 yield from self._body(world, pos)
             case _:
@@ -310,7 +323,7 @@ class Moves(Policies):
             following = self._take(following, DispatchSettles(pos, _settled(execution))).world
         if execution.stage is Stage.LOST:
             following = self.interrupted(following, pos)
-        return replace(move, world=following)
+        return move._replace(world=following)
 
     def _reach_body(self, world: World, pos: int) -> Move:
         facts = self.fact(world, pos)
@@ -323,7 +336,7 @@ class Moves(Policies):
             assert following.batch is not None
             if following.batch.calls[pos].phase is Phase.DISPATCHED:
                 following = following._replace(batch=step(following.batch, BodyStarts(pos)).state)
-        return replace(reached, world=following)
+        return reached._replace(world=following)
 
     def _body(self, world: World, pos: int) -> Iterator[Move]:
         place: Place = (pos, "body", 0)
@@ -348,14 +361,14 @@ class Moves(Policies):
                 yield Move((("body.signalled", pos, (attempt, source)),), after)
             case MakeCall(call):
                 if not frame.calling:
-                    calling = world.with_frame(place, replace(frame, calling=True))
+                    calling = world.with_frame(place, frame._replace(calling=True))
                     yield self._made(calling, pos, call)
             case HandOver(context):
                 yield self.journey(after, pos, journey.Defers(context))
             case AskToConclude():
                 yield self.journey(after, pos, journey.Concludes())
             case SetOnCancel(changed):
-                yield Move((), world.with_frame(place, changed))
+                yield Move((), world.with_frame(place, changed), urgent=True)
             case EndReturned(value, is_nonce):
                 given = realised(value_of(value, pos))
                 fits = decisions.fits_schema(tool.output.schema_, given)
@@ -367,7 +380,7 @@ class Moves(Policies):
                     end = dispatch.Struck()
                 ended = self._body_ends(following, pos, end, How.RETURNED)
                 settled, *others = ended.keys  # it is rendered once the body has settled (OUT-2)
-                yield replace(ended, keys=(settled, *seen, *others))
+                yield ended._replace(keys=(settled, *seen, *others))
             case EndRaised(what) if what.kind == "cancelled":
                 asked = cancels and signals.signal_aborted(execution)
                 yield self._body_ends(world, pos, dispatch.Cancelled(asked), How.CANCELLED)
@@ -381,7 +394,12 @@ class Moves(Policies):
 
     def _body_ends(self, world: World, pos: int, end: dispatch.BodyEnd, how: How) -> Move:
         ended = self.journey(world, pos, journey.BodyEnds(end, how))
-        return replace(ended, world=ended.world.with_frame((pos, "body", 0), None))
+        return ended._replace(world=ended.world.with_frame((pos, "body", 0), None))
+
+
+def _starts_no_more(batch: Batch) -> bool:
+    """Whether no call of a batch starts any more: then when the lane notices what settles does not matter."""
+    return batch.aborted or batch.failed or batch.next_start == len(batch.calls)
 
 
 def _returned(pos: int, outcome: Outcome) -> Key:

@@ -8,7 +8,7 @@ which something could still happen, or at which other gates block than those rep
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gnomon_check.changes import change_of
 from gnomon_check.journeys import Move, abort_own, aborted
@@ -40,21 +40,28 @@ __all__ = ["Blocked", "Move", "Oracle", "World", "nonce_of"]
 class Oracle:
     """Follows one batch of a scenario, input by input and event by event."""
 
-    def __init__(self, scenario: Scenario, starts: frozenset[Layers] | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, starts: frozenset[Layers] | None = None, *, thorough: bool = True
+    ) -> None:
         """Stand before the batch. `starts`: what may stand in the layers by then; without it, what does at
         the start of the scenario.
+
+        `thorough` says to keep every state that fits. Otherwise what is urgent comes first, before anything
+        else is looked at: fewer states, and the same is followed and refused, but not all is told of it.
         """
         self.scenario = scenario
+        self._thorough = thorough
         self.facts = facts_of(scenario)
         self._moves = Moves(scenario, self.facts)
         self.starts = frozenset([layers_of(scenario)]) if starts is None else starts
-        self.worlds: frozenset[World] = frozenset(World(layers) for layers in self.starts)
+        self.worlds: tuple[World, ...] = _distinct(World(layers) for layers in self.starts)
+        """Each once, and always in the same order, so that the same is told of the same."""
 
     # -- inputs ---------------------------------------------------------------------------------
 
     def input(self, given: SingleStep) -> None:
         """Take an input."""
-        self.worlds = frozenset(self._after_input(world, given) for world in self.worlds)
+        self.worlds = _distinct(self._after_input(world, given) for world in self.worlds)
 
     def _after_input(self, world: World, given: SingleStep) -> World:
         match given:
@@ -96,13 +103,13 @@ class Oracle:
 
     def crash(self) -> None:
         """The process ends: what was logged is all that is left."""
-        self.worlds = frozenset(
+        self.worlds = _distinct(
             world._replace(crashed=True, frames=(), asking=(), deadlines=()) for world in self.worlds
         )
 
     def repair(self) -> None:
         """The log is repaired; what is added to it is to be seen next (REP-1)."""
-        self.worlds = frozenset(
+        self.worlds = _distinct(
             world._replace(due=self._repaired(world), repaired=True) for world in self.worlds
         )
 
@@ -141,9 +148,19 @@ class Oracle:
         while left:
             world = left.pop()
             if world not in reached:
-                reached[world] = moves = tuple(self.moves(world))
+                world, moves = self._looked_at(world)
+                reached[world] = moves
                 left.extend(move.world for move in moves if not move.keys)
         return reached
+
+    def _looked_at(self, world: World) -> tuple[World, tuple[Move, ...]]:
+        """A state, once what is urgent in it has happened, and what may happen next."""
+        moves = []
+        for move in self.moves(world):
+            if move.urgent and not self._thorough:
+                return self._looked_at(move.world)
+            moves.append(move)
+        return world, tuple(moves)
 
     def allowed(self) -> frozenset[Key]:
         """The events that could come next."""
@@ -151,7 +168,7 @@ class Oracle:
 
     def see(self, *keys: Key) -> bool:
         """Follow an event, which is one of these; False, and nothing changed, where no state allows it."""
-        following = frozenset(
+        following = _distinct(
             move.world._replace(due=move.keys[1:] + move.world.due) if len(move.keys) > 1 else move.world
             for moves in self.closure().values()
             for move in moves
@@ -164,7 +181,7 @@ class Oracle:
 
     def quiet(self, blocked: frozenset[Blocked], idle: bool) -> bool:
         """Follow a `quiet`; False, and nothing changed, where no state is quiet in that way."""
-        fitting = frozenset(
+        fitting = tuple(
             world
             for world in self.quiet_worlds()
             if self.blocked(world) == blocked and self.idle(world) == idle
@@ -174,7 +191,7 @@ class Oracle:
         self.worlds = fitting
         return True
 
-    def rest(self) -> frozenset[World]:
+    def rest(self) -> tuple[World, ...]:
         """Follow a quiet of which nothing is known: whatever may happen unseen, has happened.
 
         Answers the states that are quiet; where there is none, nothing is changed.
@@ -183,9 +200,9 @@ class Oracle:
         self.worlds = quiet or self.worlds
         return quiet
 
-    def quiet_worlds(self) -> frozenset[World]:
+    def quiet_worlds(self) -> tuple[World, ...]:
         """The states that may have been reached, and in which nothing can happen without the harness."""
-        return frozenset(world for world, moves in self.closure().items() if not moves)
+        return tuple(world for world, moves in self.closure().items() if not moves)
 
     def blocked(self, world: World) -> frozenset[Blocked]:
         """What blocks the scripts in a state."""
@@ -198,3 +215,7 @@ class Oracle:
         """Whether no batch is under way."""
         ended = world.batch is None or world.batch.lane in chapter.ENDED
         return ended or world.crashed or self._answered(world)
+
+
+def _distinct(worlds: Iterable[World]) -> tuple[World, ...]:
+    return tuple(dict.fromkeys(worlds))

@@ -109,13 +109,13 @@ class Policies(Journeys):
         effect = effect_at(hook.script, frame, pos, PASSES)
         match effect:
             case CallNext():
-                waiting = world.with_frame(place, replace(frame, delegating=True))
+                waiting = world.with_frame(place, frame._replace(delegating=True))
                 yield self.journey(waiting, pos, journey.Delegates(number))
             case WaitForAbort() if _hears(execution, frame):
-                yield Move((), world.with_frame(place, passed(frame)))
+                yield Move((), world.with_frame(place, passed(frame)), urgent=True)
             case PutSignal(name, is_aborted):
                 found = execution.signal if frame.found is None else frame.found
-                after = world.with_frame(place, replace(passed(frame), found=found))
+                after = world.with_frame(place, passed(frame)._replace(found=found))
                 one = f"{name}#{world.signals_made}"
                 kept = tuple(other for other in world.signals if other[0] != name)
                 made = kept if is_aborted else (*kept, (name, pos, one))
@@ -138,7 +138,7 @@ class Policies(Journeys):
         struck = self.journey(world, pos, journey.Strikes())
         # Whoever answers a request that was withdrawn goes on, and is waited for (PY-13).
         frames = tuple(one for one in struck.world.frames if one[0][0] != pos or one[0][1] == APPROVAL)
-        return replace(struck, world=self.interrupted(struck.world._replace(frames=frames), pos))
+        return struck._replace(world=self.interrupted(struck.world._replace(frames=frames), pos))
 
     def interrupted(self, world: World, pos: int) -> World:
         """The world in which a call is lost to what also ends its batch, so that the bodies end (PY-4)."""
@@ -162,7 +162,7 @@ class Policies(Journeys):
         if rendered is Rendered.STRIKES:  # in the tool's own function, once the listener has decided
             struck = self.strikes(world, pos)
             ((name, _, (*whose, _)),) = struck.keys
-            return replace(struck, keys=((name, pos, (*whose, decisions.word(decision))), *seen))
+            return struck._replace(keys=((name, pos, (*whose, decisions.word(decision))), *seen))
         decides: journey.Move
         match execution.stage:
             case Stage.PRE:
@@ -173,7 +173,7 @@ class Policies(Journeys):
                 decides = journey.WrapperDecides(number, cast("ExecuteDecision", decision))
         decided = self.journey(world, pos, decides)
         first, *others = decided.keys
-        return replace(decided, keys=(first, *seen, *others))
+        return decided._replace(keys=(first, *seen, *others))
 
     def rendered(self, world: World, pos: int) -> tuple[tuple[Key, ...], World, Rendered]:
         """Let the tool render a value: what is seen of it, and what came of it (OUT-2, OUT-3)."""
@@ -239,14 +239,14 @@ class Policies(Journeys):
             keys, world = self.wants(move.world, pos, effects)
             left = sum(one > last for one in world.layers.guards_for(name, pos))
             execution = world.call(pos)
-            world = world.with_call(pos, replace(execution, guards=execution.asked + 1 + left))
+            world = world.with_call(pos, execution._replace(guards=execution.asked + 1 + left))
             verdict = _verdict(end)
             if _strikes(end):
                 answered = self.strikes(world, pos)
             else:
                 answered = self.journey(world, pos, journey.GuardAnswers(verdict))
             key: Key = ("guard.answered", pos, (guard.id, verdict.value))
-            move = replace(move, keys=(*move.keys, *keys, key, *answered.keys), world=answered.world)
+            move = move._replace(keys=(*move.keys, *keys, key, *answered.keys), world=answered.world)
         return move
 
     def changed(
@@ -272,7 +272,7 @@ class Policies(Journeys):
             self.strikes(following, pos) if _strikes(end) else self.journey(following, pos, move(change))
         )
         first, *others = changed.keys  # it is called before it does anything
-        return replace(changed, keys=(first, *keys, *others))
+        return changed._replace(keys=(first, *keys, *others))
 
     def observe(self, world: World, pos: int) -> Move:
         """Tell the observers that stand now."""
@@ -291,7 +291,9 @@ class Policies(Journeys):
             if _strikes(end):
                 return Move(tuple(keys), self.strikes(following, pos).world)
         observed = journey.step(following.call(pos), journey.Observes())
-        return Move(tuple(keys), following.with_call(pos, observed.state))
+        # Who observes is all that it looks at: the result is final, whoever aborts (CAN-1).
+        unseen = not keys and not self.scenario.changes
+        return Move(tuple(keys), following.with_call(pos, observed.state), urgent=unseen)
 
     # -- approval -------------------------------------------------------------------------------
 
@@ -336,7 +338,7 @@ class Policies(Journeys):
         effect = effect_at(answerer.script, frame, pos, PASSES)
         match effect:
             case CallNext():
-                waiting = world.with_frame(place, replace(frame, delegating=True))
+                waiting = world.with_frame(place, frame._replace(delegating=True))
                 further = waterfall.delegated(frames, number, len(world.row(pos, APPROVAL)))
                 delegated: Key = ("policy.delegated", pos, (APPROVAL, answerer.id, frames[-1].delegated + 1))
                 if waterfall.running(further) is None:
@@ -346,7 +348,7 @@ class Policies(Journeys):
                     yield self._answerer_begins(waiting, pos, further, (delegated,))
             case EndRaised(what) if what.kind == "keyboard" and not withdrawn:
                 struck = self.strikes(self._asked_no_more(world, pos), pos)
-                yield replace(struck, keys=(("policy.decided", pos, (APPROVAL, answerer.id, "raised")),))
+                yield struck._replace(keys=(("policy.decided", pos, (APPROVAL, answerer.id, "raised")),))
             case EndAnswered() | EndPassed() | EndRaised():
                 yield self._answers(world, pos, frames, effect)
             case WaitForAbort():

@@ -52,6 +52,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
 }
 """Each event that is compared, and the fields of it that count; all others are never compared."""
 
+_PATHS = {name: tuple(tuple(field.split(".")) for field in fields) for name, fields in COMPARED.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Freedom:
@@ -79,17 +81,17 @@ The machine of the specification has a choice in each of these places, and the o
 def key_of(event: Event) -> Key | None:
     """What of an event is compared, or nothing where the event is informative."""
     name = event["event"]
-    fields = COMPARED.get(name)
-    if fields is None:
+    paths = _PATHS.get(name)
+    if paths is None:
         return None
-    return (name, event.get("slot", event.get("pos")), tuple(_field(event, field) for field in fields))
+    return (name, event.get("slot", event.get("pos")), tuple(_field(event, path) for path in paths))
 
 
-def _field(event: Event, path: str) -> object:
-    if path == "refused":
+def _field(event: Event, path: tuple[str, ...]) -> object:
+    if path == ("refused",):
         return "refused" in event  # that it was, and not in which words
     value: object = event
-    for part in path.split("."):
+    for part in path:
         value = value.get(part) if isinstance(value, dict) else None
     return tuple(value) if isinstance(value, list) else value
 

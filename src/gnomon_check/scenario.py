@@ -29,6 +29,7 @@ from gnomon_check.schedule import (
     opening,
 )
 from gnomon_check.script_steps import AnswererStep, BodyStep, ExecuteStep, HookStep, RaiseAtOnce, SyncStep
+from gnomon_spec.values import json_equal
 
 
 class ScenarioError(ValueError):
@@ -66,6 +67,11 @@ class ClassifierWhen(Strict):
     """A classifier that answers `true` when an argument has this value."""
 
     when: ArgumentEquals
+
+    def answer(self, arguments: Any) -> bool:
+        """What it answers: as values are equal in JSON, where `true` is not `1` (VAL-5)."""
+        given = arguments.get(self.when.argument) if isinstance(arguments, dict) else None
+        return isinstance(arguments, dict) and json_equal(given, self.when.equals)
 
 
 Classifier: TypeAlias = bool | ClassifierValue | ClassifierRaises | ClassifierWhen
@@ -367,6 +373,11 @@ class Scenario(Strict):
         """Who answers approvals under that id, or nothing."""
         approval = self.approval
         return next((one for one in approval.answerers if one.id == key), None) if approval else None
+
+    @cached_property
+    def worked_out(self) -> dict[str, Any]:
+        """What others have worked out of it, by name: it never changes, so once is enough."""
+        return {}
 
     @cached_property
     def changes(self) -> bool:

@@ -8,8 +8,8 @@ oracle follows them over frozen frames, and `playing` inside a running implement
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, assert_never
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
 
 from gnomon_check.changes import Change, ChangeStep, change_of
 from gnomon_check.script_steps import (
@@ -39,8 +39,7 @@ from gnomon_check.script_steps import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """Where a script stands."""
 
     step: int = 0
@@ -239,7 +238,7 @@ def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETU
         case ExecuteStep(execute=call):
             return MakeCall(call)
         case OnCancelStep(on_cancel=what):
-            return SetOnCancel(replace(frame, step=frame.step + 1, on_cancel=what.do, unwind_gate=what.gate))
+            return SetOnCancel(frame._replace(step=frame.step + 1, on_cancel=what.do, unwind_gate=what.gate))
         case NoteStep(note=note):
             return Tell(note.text)
         case AbortStep(abort=abort):
@@ -287,15 +286,15 @@ def _end_of(
 def passed(frame: Frame) -> Frame:
     """The frame after its step has been carried out."""
     if frame.unwinding:
-        return replace(frame, unwinding=False)
-    return replace(frame, step=frame.step + 1, delegating=False, wakes=None, calling=False)
+        return frame._replace(unwinding=False)
+    return frame._replace(step=frame.step + 1, delegating=False, wakes=None, calling=False)
 
 
 def interruption(frame: Frame) -> Frame:
     """The frame after an interruption has taken effect at `await_abort` or `sleep`, as `on_cancel` said."""
     if frame.on_cancel == "swallow":
-        return replace(frame, interrupted=True, step=frame.step + 1, wakes=None)
-    return replace(frame, interrupted=True, wakes=None, unwinding=frame.on_cancel == "unwind")
+        return frame._replace(interrupted=True, step=frame.step + 1, wakes=None)
+    return frame._replace(interrupted=True, wakes=None, unwinding=frame.on_cancel == "unwind")
 
 
 def gate_name(name: str, pos: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from gnomon_check.layers import TIMEOUT, Layers
+from gnomon_check.layers import Layers
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import (
     ClassifierRaises,
@@ -95,6 +95,8 @@ class World(NamedTuple):
 
     def with_call(self, pos: int, execution: Execution) -> World:
         """The world with another state of a call."""
+        if execution is self.calls[pos]:
+            return self
         return self._replace(calls=(*self.calls[:pos], execution, *self.calls[pos + 1 :]))
 
     def frame(self, place: Place) -> Frame | None:
@@ -118,6 +120,8 @@ class World(NamedTuple):
 
     def with_row(self, pos: int, what: str, held: tuple[str, ...]) -> World:
         """The world in which a call has taken this from the layers."""
+        if held == self.row(pos, what):
+            return self
         return self._replace(rows=_with(self.rows, (pos, what), held or None))
 
 
@@ -161,29 +165,8 @@ class CallFacts:
 
         A call that is made outside of the session knows nothing of the policy that is logged there (APP-9).
         """
-        scenario = layers.scenario
-        visible = layers.visible(self.name)
-        tool = None if visible is None else visible[1]
-        wrappers = layers.row("execute", self.name, self.pos)
-        approval = scenario.approval
-        logged = layers.policy if in_session else None
-        policy = None if approval is None else logged or approval.policy
-        return Setup(
-            visible=tool is not None,
-            collapsed=not self.nested and layers.collapsed(self.name),
-            nested=self.nested,
-            arguments=not isinstance(self.arguments, NotAValue),
-            finalizer=tool is not None and tool.finalize is not None,
-            projector=tool is not None and tool.project is not None,
-            pre=len(layers.row("pre_execute", self.name, self.pos)),
-            guards=len(layers.guards_for(self.name, self.pos)),
-            wrappers=len(wrappers),
-            post=len(layers.row("post_execute", self.name, self.pos)),
-            service=approval is not None,
-            scope=scenario.caller is not None,
-            never=policy == "never",
-            timeout=wrappers.index(TIMEOUT) if TIMEOUT in wrappers else None,
-        )
+        arguments = not isinstance(self.arguments, NotAValue)
+        return layers.setup(self.name, self.pos, arguments, self.nested, in_session)
 
 
 def facts_of(scenario: Scenario) -> tuple[CallFacts, ...]:
@@ -200,8 +183,8 @@ def _classifier_answer(tool: ScenarioTool | None, arguments: Json | NotAValue) -
             return answer
         case ClassifierValue(value=value):
             return value
-        case ClassifierWhen(when=when):
-            return isinstance(arguments, dict) and arguments.get(when.argument) == when.equals
+        case ClassifierWhen() as when:
+            return when.answer(arguments)
         case ClassifierRaises() | None:
             return None
 

@@ -289,3 +289,31 @@ def test_an_abort_from_an_observer_comes_too_late(backend: str) -> None:
     assert found.problems == ()
     results = [one for one in found.windows[0].events if one["event"] == "result.logged"]
     assert [one["outcome"]["ok"] for one in results] == [True]
+
+
+@pytest.mark.clause("VAL-5")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("given", "equals", "same"), [(True, 1, False), (0, False, False), (1.0, 1, True)])
+def test_a_classifier_tells_true_from_one(backend: str, given: object, equals: object, same: bool) -> None:
+    note = [{"note": {"text": "in"}}, {"gate": {"name": "body:$call"}}, {"note": {"text": "out"}}]
+    parallel = {"when": {"argument": "flag", "equals": equals}}
+    noted = ["in", "in", "out", "out"] if same else ["in", "out", "in", "out"]
+    one = load(
+        json.dumps(
+            scenario(
+                tools=[{"name": "act", "parallel": parallel, "body": note}],
+                batches=[
+                    {"calls": [{"id": "a", "name": "act", "arguments": json.dumps({"flag": given})}] * 2}
+                ],
+                schedule=[{"open": {}}, *({"release": {"gate": f"body:{pos}"}} for pos in range(2))],
+                report={
+                    "id": "flag",
+                    "symptom": "true is taken for one",
+                    "results": [{"pos": pos, "code": "OK"} for pos in range(2)],
+                    "noted": noted,
+                },
+            )
+        ),
+        "here",
+    )
+    assert conform(one, Builtin(), backend).problems == ()

@@ -161,13 +161,13 @@ def at_the_last_window(one: Scenario) -> Oracle:
 def permitted(oracle: Oracle) -> Iterator[Order]:
     """Every order of events that leads to a rest."""
     seen: set[tuple[frozenset[World], Order]] = set()
-    left: list[tuple[frozenset[World], Order]] = [(oracle.worlds, ())]
+    left: list[tuple[tuple[World, ...], Order]] = [(oracle.worlds, ())]
     while left:
         here = left.pop()
-        if here in seen:
-            continue
-        seen.add(here)
         oracle.worlds, so_far = here
+        if (frozenset(oracle.worlds), so_far) in seen:
+            continue
+        seen.add((frozenset(oracle.worlds), so_far))
         if oracle.quiet_worlds():
             yield so_far
         for key in oracle.allowed():

@@ -41,6 +41,13 @@ ROWS = {
         "one call, in a session of 10 turns in a file",
     ],
     "memory": [f"peak of a batch of 50 calls, pool of {pool}" for pool in (1, 10, 100)],
+    "conform": [
+        "a scenario is run",
+        "a scenario is judged",
+        "scenarios run",
+        "scenarios judged",
+        "scenarios run and judged",
+    ],
 }
 
 

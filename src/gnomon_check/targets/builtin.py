@@ -304,8 +304,8 @@ def _classifier(declared: Classifier | None) -> Any:
             return lambda arguments: value
         case ClassifierRaises(raise_=what):
             return lambda arguments: _raised(exception_at_once(what))
-        case ClassifierWhen(when=when):
-            return lambda arguments: arguments.get(when.argument) == when.equals
+        case ClassifierWhen() as when:
+            return when.answer
 
 
 def _raised(error: BaseException) -> NoReturn:
