@@ -369,12 +369,27 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         ),
         "SCD-9",
     ),
+    "contexts-of-both": (
+        "pipeline",
+        (
+            (
+                "contexts=(*call.deferred, *result.contexts))  # DSP-11",
+                "contexts=(*result.contexts, *call.deferred))",
+            ),
+        ),
+        "DSP-11",
+    ),
+    "authored-aborted-replaced": (
+        "pipeline",
+        (("            result = cancelled(result, call.body_invoked)  # DSP-12", "            pass"),),
+        "CAN-7",
+    ),
 }
 """The scenario that catches it: the module, the edits, and the clause that is named."""
 
 
 def test_there_are_as_many_as_were_worked_out() -> None:
-    assert len(SCENARIOS) == 80
+    assert len(SCENARIOS) == 86
     assert all(one.report is not None for one in SCENARIOS.values())
 
 
