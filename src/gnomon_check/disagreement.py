@@ -43,7 +43,7 @@ from gnomon_spec.dispatch import before_the_body
 from gnomon_spec.kernel import Refused
 from gnomon_spec.properties import Broken
 from gnomon_spec.values import NotAValue
-from gnomon_spec.vocabulary import Code, Phase
+from gnomon_spec.vocabulary import Code, Phase, Stage
 
 
 def labels(scenario: Scenario) -> Callable[[int], str]:
@@ -177,6 +177,9 @@ _COMES_FIRST = {
 
 def why_not(oracle: Oracle, key: Key) -> Refused:
     """The first condition that forbids an event, in the state that has come furthest; calls by position."""
+    refused = _of_a_call_under_abort(oracle, key)
+    if refused is not None:
+        return refused
     allowed = oracle.allowed()
     other = sorted((one for one in allowed if one[:2] == key[:2]), key=str)
     if other:
@@ -198,8 +201,30 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     name, pos, _ = key
     if pos is None:
         return Refused("SCD-11", "nothing of the kind can happen there")
+    if any(_hears_nothing(oracle, world, pos) for world in worlds):
+        return Refused("CRE-5", f"call {pos} has its caller's signal there, and that has not aborted")
     identifier, reason = _OUT_OF_PLACE.get(name, ("DSP-6", "its script does nothing of the kind there"))
     return Refused(identifier, f"call {pos} is elsewhere, and {reason}")
+
+
+def _of_a_call_under_abort(oracle: Oracle, key: Key) -> Refused | None:
+    """Why the wrappers of a call do not begin that was prepared when the caller had aborted."""
+    name, pos, detail = key
+    for world in oracle.closure():
+        call = world.calls[pos] if pos is not None and pos < len(world.calls) else None
+        if call is None or call.body_invoked:
+            continue
+        was_prepared = call.stage in (Stage.SETTLED, Stage.PROJECT, Stage.POST)
+        if name == "policy.entered" and detail[0] == "execute" and call.aborted and was_prepared:
+            return Refused("GRD-5", f"the caller has aborted, so call {pos} is not dispatched")
+    return None
+
+
+def _hears_nothing(oracle: Oracle, world: World, pos: int) -> bool:
+    """Whether a listener that is no wrapper awaits an abort: its signal is the caller's, and no other."""
+    call = world.calls[pos] if pos < len(world.calls) else None
+    awaits = Blocked(await_abort=pos) in oracle.blocked(world)
+    return call is not None and call.stage in (Stage.PRE, Stage.POST) and awaits
 
 
 def _awaits(world: World, key: Key) -> bool:

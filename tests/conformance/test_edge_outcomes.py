@@ -44,6 +44,16 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         ),
         "GRD-1",
     ),
+    "allowed-aborted-around": (
+        "pipeline",
+        (
+            (
+                "return PostResult(aborted_before_dispatch())  # GRD-5",
+                "pass",
+            ),
+        ),
+        "GRD-5",
+    ),
     "never-aborted": (
         "approval",
         (('            return "cancelled"  # APP-7: looked at first\n', "            pass\n"),),
@@ -65,6 +75,16 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
             (
                 "contexts=(*call.deferred, *result.contexts))  # DSP-11",
                 "contexts=(*call.deferred[-1:], *result.contexts))",
+            ),
+        ),
+        "DSP-11",
+    ),
+    "authored-with-contexts": (
+        "pipeline",
+        (
+            (
+                "contexts=(*call.deferred, *result.contexts))  # DSP-11",
+                "contexts=(*result.contexts, *call.deferred))",
             ),
         ),
         "DSP-11",
@@ -131,6 +151,17 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
             ),
         ),
         "SCD-11",
+    ),
+    "signal-undone": (
+        "pipeline",
+        (
+            ("            call.signal = call.caller.signal  # CRE-5", "            pass"),
+            (
+                "[_with(hook.function, call.view, result) for hook in hooks]",
+                "[_with(hook.function, DispatchExecution(call), result) for hook in hooks]",
+            ),
+        ),
+        "CRE-5",
     ),
     "unfit-while-aborted": (
         "pipeline",
@@ -389,7 +420,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
 
 
 def test_there_are_as_many_as_were_worked_out() -> None:
-    assert len(SCENARIOS) == 86
+    assert len(SCENARIOS) == 89
     assert all(one.report is not None for one in SCENARIOS.values())
 
 
