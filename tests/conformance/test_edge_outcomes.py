@@ -79,16 +79,6 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         ),
         "DSP-11",
     ),
-    "authored-with-contexts": (
-        "pipeline",
-        (
-            (
-                "contexts=(*call.deferred, *result.contexts))  # DSP-11",
-                "contexts=(*result.contexts, *call.deferred))",
-            ),
-        ),
-        "DSP-11",
-    ),
     "retry-after-abort": (
         "pipeline",
         (
@@ -152,7 +142,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         ),
         "SCD-11",
     ),
-    "signal-undone": (
+    "signal-left-behind": (
         "pipeline",
         (
             ("            call.signal = call.caller.signal  # CRE-5", "            pass"),
@@ -420,7 +410,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
 
 
 def test_there_are_as_many_as_were_worked_out() -> None:
-    assert len(SCENARIOS) == 89
+    assert len(SCENARIOS) == 87
     assert all(one.report is not None for one in SCENARIOS.values())
 
 
