@@ -173,6 +173,8 @@ _COMES_FIRST = {
     "policy.decided": ("PRE-1", "its listener decides first"),
 }
 """What comes before anything else of a call -> the clause, and the reason."""
+_OF_THE_LANE = ("call.logged", "result.logged", "batch.closed")
+"""What the lane goes on with once the contexts of a result are accepted."""
 
 
 def why_not(oracle: Oracle, key: Key) -> Refused:
@@ -185,6 +187,10 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     if other:
         words = Words(oracle.scenario)
         return Refused(_clause_of_detail(key, other[0]), f"it is {words.details(other)} here")
+    accepting = [pos for name, pos, _ in allowed if name == "context.accepted"]
+    if accepting and key[0] in _OF_THE_LANE:
+        identifier, reason = _COMES_FIRST["context.accepted"]
+        return Refused(identifier, f"call {accepting[0]} is under way, and {reason}")
     worlds = sorted(oracle.closure(), key=lambda one: (_awaits(one, key), _progress(one)), reverse=True)
     for world in worlds:
         refused = _refused_in(oracle, world, key)
@@ -342,6 +348,8 @@ def _clause_of_code(seen: object, right: object) -> str:
 def _clause_of_detail(seen: Key, allowed: Key) -> str:
     """The clause by which an event has to say something else than it does."""
     match seen, allowed:
+        case ("result.returned", _, (_, code, nonce, _)), (_, _, (_, *right, _)) if [code, nonce] == right:
+            return "PST-5" if code == Code.BLOCKED else "DSP-11"  # only the contexts differ
         case (("result.logged" | "result.returned"), _, (_, code, *_)), (_, _, (_, right, *_)):
             return _clause_of_code(code, right)
         case ("policy.resumed", _, ("execute", _, _, code)), (_, _, ("execute", _, _, right)):
@@ -423,10 +431,13 @@ class Words:
                 return f"the abort of {source}"
             case ("batch.closed", (ended, concluded)):
                 return f"{ended}, ending the turn" if concluded else str(ended)
-            case ("result.observed" | "result.returned", (*_, True, None)):
+            case ("result.observed", (_, True, None)):
                 return "a success"
-            case ("result.observed", (_, False, code)) | ("result.returned", (False, code, *_)):
+            case ("result.observed", (_, False, code)):
                 return _code(code)
+            case ("result.returned", (ok, code, nonce, contexts)):
+                what = self.detail("result.logged", (ok, code, nonce))
+                return f"{what}, and the contexts {_row(contexts)}" if contexts else what
             case ("policy.resumed" | "policy.decided", (waterfall, listener, *_, said)):
                 return f"{said} ({waterfall}, {listener})"
             case ("policy.entered" | "policy.delegated", (waterfall, listener, *_)):

@@ -153,6 +153,31 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         ),
         "CRE-5",
     ),
+    "pool-of-two": (
+        "scheduler",
+        (("        if len(self._in_flight) >= self._max_parallel:\n", "        if position > 10:\n"),),
+        "SCD-4",
+    ),
+    "abort-in-a-full-pool": (
+        "scheduler",
+        (("if position == self._size or self._signal.aborted:", "if position == self._size:"),),
+        "SCD-8",
+    ),
+    "truthy-classifier": (
+        "pipeline",
+        (("        return answer is True\n", "        return bool(answer)\n"),),
+        "SCD-5",
+    ),
+    "unfit-output": (
+        "pipeline",
+        (
+            (
+                "            return invalid_output(unfit.violations)\n",
+                "            return failure_of(unfit)\n",
+            ),
+        ),
+        "OUT-1",
+    ),
     "unfit-while-aborted": (
         "pipeline",
         (
@@ -410,7 +435,7 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
 
 
 def test_there_are_as_many_as_were_worked_out() -> None:
-    assert len(SCENARIOS) == 87
+    assert len(SCENARIOS) == 91
     assert all(one.report is not None for one in SCENARIOS.values())
 
 
