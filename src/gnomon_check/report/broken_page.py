@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-COPIES = {"JavaScript": "broken_adapters.toml"}
+COPIES = {"JavaScript": "broken_adapters.toml", "Python": "broken_python_adapters.toml"}
 """Copies of an adapter with one line changed, by their language."""
 MEDDLED = "meddled_adapters.toml"
 
