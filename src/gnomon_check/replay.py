@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,6 +24,8 @@ from gnomon_check.window import Window, by_batch
 
 FORMAT = "gnomon-replay/1"
 FOLDER = Path("build") / "disagreements"
+_BACKENDS = (*BACKENDS, "stdio")
+"""All that there are: which of them an implementation has, it says itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,8 @@ def load(path: Path) -> Replay:
     if not isinstance(kept, dict) or kept.get("replay") != FORMAT:
         raise ScenarioError(f"{path}: this is no file of a disagreement ({FORMAT})")
     order, backend = kept.get("order"), kept.get("backend")
-    if backend not in BACKENDS:
-        raise ScenarioError(f"{path}: there is no backend {backend!r}: it is {' or '.join(BACKENDS)}")
+    if backend not in _BACKENDS:
+        raise ScenarioError(f"{path}: there is no backend {backend!r}: it is {' or '.join(_BACKENDS)}")
     scenario = scenario_of(kept.get("scenario"), str(path))
     try:
         return Replay(scenario, backend, None if order is None else bytes.fromhex(order))
@@ -73,14 +76,18 @@ def complaint(run: Run, target: str) -> str:
 # -- in words -------------------------------------------------------------------------------------
 
 
-def told(run: Run, target: str, path: Path) -> str:
-    """A disagreement as people read it: what was run, what came of it, what is wrong, how to run it again."""
-    lines = [f"{target} on {run.backend} and the specification disagree.", ""]
+def told(run: Run, name: str, path: Path, target: str = "builtin") -> str:
+    """A disagreement as people read it: what was run, what came of it, what is wrong, how to run it again.
+
+    `name` is what the implementation is called, `target` what it is on the command line.
+    """
+    lines = [f"{name} on {run.backend} and the specification disagree.", ""]
     lines += _surroundings(run.scenario)
     lines += ["", *windows_told(run), ""]
     for problem in run.problems:
         lines += [problem.text, ""]
-    lines += [f"It is kept in {path}. To run it again:", f"  gnomon replay {path}"]
+    on = "" if target == "builtin" else f" --target {shlex.quote(target)}"
+    lines += [f"It is kept in {path}. To run it again:", f"  gnomon replay {path}{on}"]
     return printable("\n".join(lines))
 
 

@@ -86,7 +86,7 @@ def test_a_file_that_disagrees_is_told_by_the_command(
     with runtime_with(module, *edits) as runtime:
         found = run(shrunk(TOLD[0]), runtime)
         path = replay.keep(found, tmp_path)
-        monkeypatch.setattr(sys.modules["gnomon_check.cli.replay"], "Builtin", lambda: Builtin(runtime))
+        monkeypatch.setattr(sys.modules["gnomon_check.targets.named"], "Builtin", lambda: Builtin(runtime))
         done = CliRunner().invoke(app, ["replay", str(path)])
     assert done.exit_code == 1
     assert done.output == replay.told(found, "builtin", path) + "\n"

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from gnomon_check import baseline as baselines
 from gnomon_check.baseline import Baseline, BaselineError
+from gnomon_check.cli import generate_option
 from gnomon_check.cli.refusal import refuse
 from gnomon_check.cli.running import run_all
 from gnomon_check.cli.target import SECONDS, TARGET, opened
@@ -52,6 +53,9 @@ def conform(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The report, as JSON.")] = False,
+    generate: Annotated[int | None, generate_option.GENERATE] = None,
+    seed: Annotated[int | None, generate_option.SEED] = None,
+    jobs: Annotated[int | None, generate_option.JOBS] = None,
 ) -> None:
     """Run scenarios on an implementation, and judge every event of them.
 
@@ -59,6 +63,23 @@ def conform(
     that cannot be used. 3: nothing was found, and not everything could be tested, or an entry of the baseline
     fits nothing any more. 4: a fault of the kit itself.
     """
+    generate_option.refuse_without(generate, seed, jobs)
+    if generate is not None:
+        generate_option.generate(
+            target,
+            generate,
+            seed=seed,
+            jobs=jobs,
+            backends=backend,
+            watchdog=watchdog,
+            as_json=as_json,
+            beside={
+                "--scenario": scenario,
+                "--baseline": baseline,
+                "--draft-baseline": draft,
+                "--report": report,
+            },
+        )
     console = Console()
     known = _known(target, baseline, no_baseline=no_baseline)
     with opened(target, watchdog) as subject:
