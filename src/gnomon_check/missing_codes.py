@@ -27,6 +27,9 @@ ASKED_FOR_ELSEWHERE = frozenset(
 )
 """The codes that other clauses ask for: where one of them is missing, that clause is broken."""
 
+RAISED = "raised"
+"""The answer of a `next()` that has none: that is no failure, with or without a code."""
+
 
 def named(key: Key, allowed: Iterable[Key]) -> tuple[Key, ...]:
     """What a failure without a code may have been: allowed events that differ from it in the code alone."""
@@ -48,7 +51,7 @@ def _differs_in_a_missing_code(seen: Key, allowed: Key) -> bool:
     match other:
         case [("outcome.code", None, str(code))]:
             return may_be(NO_CODE, code)  # what was seen is a failure, like what is allowed
-        case [("answer", str(seen_code), str(code))]:
+        case [("answer", str(seen_code), str(code))] if code != RAISED:
             return may_be(seen_code, code)
         case _:
             return False
