@@ -76,8 +76,8 @@ def as_object(key: Key) -> dict[str, Any]:
     name, pos, detail = key
     fields: dict[str, Any] = {"event": name} if pos is None else {"event": name, "pos": pos}
     for path, value in zip(COMPARED[name], detail, strict=True):
-        if value is None:
-            continue
+        if value is None or (path == "refused" and value is False):
+            continue  # what was not refused says nothing of it
         holder = fields
         *above, last = path.split(".")
         for part in above:

@@ -31,13 +31,13 @@ def vectors(
         names = made.differing(folder, COMMAND) if check else made.write(folder, COMMAND)
     except OSError as error:
         refuse(f"{folder}: cannot be written: {error.strerror or error}")
-    counts = {one.function: len(one.cases) for one in made.SUITES}
+    counts = {one.file.removesuffix(".json"): len(one.cases) for one in made.SUITES}
     if as_json:
         key = "differing" if check else "written"
         typer.echo(json.dumps({"suite": made.SUITE, "cases": counts, "folder": str(folder), key: names}))
     else:
-        for function, count in counts.items():
-            console.print(f"{count:>5} cases of {function}", markup=False, highlight=False)
+        for name, count in counts.items():
+            console.print(f"{count:>5} cases of {name}", markup=False, highlight=False)
         for name in names:
             console.print(f"{'differs' if check else 'wrote'}: {name}", markup=False, highlight=False)
         console.print(f"{sum(counts.values()):>5} cases, suite {made.SUITE}", markup=False, highlight=False)

@@ -9,44 +9,63 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import gnomon_spec
-from gnomon_check.hostile import KINDS
+from gnomon_check.protocol import PROTOCOL
 from gnomon_check.vectors.arguments import PARSE
 from gnomon_check.vectors.calls import CALL, JUDGE
 from gnomon_check.vectors.cancellation import CANCELLED
 from gnomon_check.vectors.case import FORMAT, SUITE, Suite, Vector, VectorFile
+from gnomon_check.vectors.coverage import NOT_SHOWN, Coverage, coverage_of
 from gnomon_check.vectors.decisions import DECIDE
+from gnomon_check.vectors.readme import readme
+from gnomon_check.vectors.scenarios import RUN
 from gnomon_check.vectors.schemas import DECLARE, VALIDATE
+from gnomon_check.vectors.traces import TRACE
 from gnomon_check.vectors.values import EQUAL, SNAPSHOT
 from gnomon_check.vectors.visibility_cases import VIEW
 
 __all__ = ["FOLDER", "NAMES", "SUITE", "SUITES", "differing", "files", "shipped", "write"]
 
-SUITES: tuple[Suite, ...] = (SNAPSHOT, EQUAL, PARSE, VALIDATE, DECLARE, VIEW, CANCELLED, DECIDE, CALL, JUDGE)
+SUITES: tuple[Suite, ...] = (
+    SNAPSHOT,
+    EQUAL,
+    PARSE,
+    VALIDATE,
+    DECLARE,
+    VIEW,
+    CANCELLED,
+    DECIDE,
+    CALL,
+    JUDGE,
+    *RUN,
+    TRACE,
+)
 FOLDER = Path(gnomon_spec.__file__).parent / "vectors"
-NAMES = (*(f"{suite.function}.json" for suite in SUITES), "MANIFEST.json", "README.md")
+NAMES = (*(suite.file for suite in SUITES), "COVERAGE.json", "MANIFEST.json", "README.md")
 
 
 @cache
 def files(command: str) -> dict[str, str]:
     """The name and the text of every file; `command` is what makes them."""
-    made = {f"{suite.function}.json": _text(suite, command) for suite in SUITES}
-    return {**made, "MANIFEST.json": _manifest(made, command), "README.md": _readme(command)}
+    vectors = {suite: suite.vectors() for suite in SUITES}
+    made = {suite.file: _text(suite, cases, command) for suite, cases in vectors.items()}
+    coverage = coverage_of((suite.function, cases) for suite, cases in vectors.items())
+    made["COVERAGE.json"] = _coverage(coverage, command)
+    return {**made, "MANIFEST.json": _manifest(made, command), "README.md": readme(vectors, coverage, command)}
 
 
 def shipped() -> list[VectorFile]:
     """The vectors that come with the specification, file by file."""
-    return [
-        VectorFile.model_validate(json.loads((FOLDER / f"{one.function}.json").read_text())) for one in SUITES
-    ]
+    return [VectorFile.model_validate(json.loads((FOLDER / one.file).read_text())) for one in SUITES]
 
 
-def _text(suite: Suite, command: str) -> str:
+def _text(suite: Suite, vectors: list[Vector], command: str) -> str:
     head = {
         "vectors": FORMAT,
         "suite": SUITE,
@@ -56,7 +75,7 @@ def _text(suite: Suite, command: str) -> str:
         "about": suite.about,
     }
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
-    cases = ",\n".join(_case_text(one) for one in suite.vectors())
+    cases = ",\n".join(_case_text(one) for one in vectors)
     return "\n".join(["{", *lines, ' "cases": [', cases, " ]", "}", ""])
 
 
@@ -67,19 +86,36 @@ def _case_text(vector: Vector) -> str:
     return "  {\n" + ",\n".join(lines) + "\n  }"
 
 
+def _coverage(coverage: Coverage, command: str) -> str:
+    """The table of clauses, a line for each."""
+    head = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in _versions(command).items()]
+    clauses = ",\n".join(
+        f"  {json.dumps(key)}: {json.dumps(asdict(one))}" for key, one in coverage.clauses.items()
+    )
+    not_shown = ",\n".join(f"  {json.dumps(key)}: {json.dumps(why)}" for key, why in NOT_SHOWN.items())
+    lines = ["{", *head, f' "triples": {coverage.triples},', ' "clauses": {', clauses, " },"]
+    return "\n".join([*lines, ' "not_shown": {', not_shown, " }", "}", ""])
+
+
+def _versions(command: str) -> dict[str, str]:
+    """The versions: of the format, of the cases, of the specification, of the protocol that adapters speak."""
+    return {
+        "vectors": FORMAT,
+        "suite": SUITE,
+        "spec": gnomon_spec.__version__,
+        "protocol": PROTOCOL,
+        "command": command,
+    }
+
+
 def _manifest(made: Mapping[str, str], command: str) -> str:
-    listed: list[dict[str, Any]] = [
-        {
-            "file": name,
-            "function": json.loads(text)["function"],
-            "cases": len(json.loads(text)["cases"]),
-            "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        }
-        for name, text in made.items()
-    ]
-    head = {"vectors": FORMAT, "suite": SUITE, "spec": gnomon_spec.__version__, "command": command}
-    total = sum(one["cases"] for one in listed)
-    return json.dumps({**head, "total": total, "files": listed}, indent=1) + "\n"
+    listed: list[dict[str, Any]] = []
+    for name, text in made.items():
+        content = json.loads(text)
+        about = {"function": content["function"], "cases": len(content["cases"])} if "cases" in content else {}
+        listed.append({"file": name, **about, "sha256": hashlib.sha256(text.encode()).hexdigest()})
+    total = sum(one.get("cases", 0) for one in listed)
+    return json.dumps({**_versions(command), "total": total, "files": listed}, indent=1) + "\n"
 
 
 def write(folder: Path, command: str) -> list[str]:
@@ -102,75 +138,3 @@ def _written(path: Path, text: str) -> bool:
         return False
     path.write_bytes(text.encode())
     return True
-
-
-def _readme(command: str) -> str:
-    return _README.format(
-        command=command,
-        suite=SUITE,
-        functions=_table(SUITES),
-        kinds=", ".join(f"`{one}`" for one in KINDS),
-        total=sum(len(one.cases) for one in SUITES),
-    )
-
-
-def _table(suites: Iterable[Suite]) -> str:
-    rows = [f"| [`{one.function}`]({one.function}.json) | {len(one.cases)} | {one.about} |" for one in suites]
-    return "\n".join(["| function | cases | what it is to do |", "|---|---|---|", *rows])
-
-
-_README = """\
-# Vectors
-
-Generated by `{command}`; do not edit. `gnomon vectors FOLDER` writes them into any folder.
-
-Each file holds inputs of one pure function of the specification, and what the specification computes for
-them: {total} cases in all, suite {suite}. An implementation in any language is held to them without running
-the specification.
-
-{functions}
-
-## Format
-
-A file says what it is: `vectors` (the format), `suite` (the version of the cases), `spec` (that of the
-specification), `command` (what made it), `function`, `about`, and `cases`. A case has
-
-- `id`: permanent. It says nothing of the place in the file;
-- `title`: for people;
-- `clauses`: what it is about;
-- `twin`, where it has one: the id of a case that differs in one place of one input (in several only where a
-  case shows several faults at once), and in what is expected;
-- `input`: the arguments of the function, by name;
-- `expect`: what it must answer. `fails` marks a negative case: it names the `clause`, a `reason`, and what
-  else must be answered, such as the `path`.
-
-A path is a list of keys and indices, the outermost first; of a schema, into the schema, down to the
-keyword.
-
-Limits that an input does not give are 200 levels and 1000000 parts. A value that JSON cannot hold, or not
-in short, is an object with the one key `$hostile`; where the answer is such a value, `expect` repeats the
-form. The kinds are {kinds}. `cycle` is the array or object that it stands in, or alone an array of itself;
-`deep:N` is N arrays inside each other, `wide:N` an array of N zeros, `big_int:N` a whole number of N nines.
-A kind that the language does not have is skipped, and reported as skipped. A text may be given as
-`{{"$nest": [OPENING, CLOSING, TIMES]}}`: all that opens, then all that closes.
-
-A scenario of `call` and `judge` is of one call, in a short form: one tool `act` whose `body` waits at the
-gate `body` and then returns its nonce, unless the case says otherwise; `tool` has more of its fields; one
-call `c1` of it, with `name` and `arguments` where given. `hooks`, `guards`, `approval`, `caller` and
-`schedule` are those of the scenario language, whose schema is `scenario.v1.json`. Of an event only the
-fields are given that are compared; the nonce of the body is `nonce-0`.
-
-## Guarantees
-
-- What is expected is computed by the specification, never typed.
-- An id is never given to another case, and the input of a case never changes. The first number of `suite`
-  changes where a case goes or its expectation changes, the second where a case comes.
-- The order of cases and of files has no meaning. The files are the same bytes on every machine;
-  `MANIFEST.json` has their hashes.
-- `reason` and `title` are words for people and are never compared. Numbers are to be read exactly: a reader
-  that rounds whole numbers, or loses the sign of zero, cannot judge those cases. Text may hold lone
-  surrogates, always as escapes.
-- Of `run_code`, the `model` of `view` shows the names of its required parameters only: its words are free.
-- `faults` of the form `authored` need to be met in the first only; everything else is compared whole, and
-  the order of keys inside a value counts for `snapshot` and `parse`.
-"""

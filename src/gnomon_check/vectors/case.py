@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from gnomon_spec.values import Path
 
 FORMAT = "gnomon/1"
-SUITE = "1.0"
+SUITE = "1.1"
 """The first number changes where a case goes or is expected to end otherwise, the second where one comes."""
 
 CaseId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
@@ -41,7 +42,18 @@ class VectorFile(BaseModel):
     spec: str
     command: str
     function: Literal[
-        "snapshot", "equal", "parse", "validate", "declare", "view", "cancelled", "decide", "call", "judge"
+        "snapshot",
+        "equal",
+        "parse",
+        "validate",
+        "declare",
+        "view",
+        "cancelled",
+        "decide",
+        "call",
+        "judge",
+        "run",
+        "trace",
     ]
     about: str
     cases: list[Vector]
@@ -58,14 +70,29 @@ class Case:
     twin: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Suite:
-    """The cases of one function, and how the specification computes what is expected."""
+    """The cases of one file, and how the specification computes what is expected.
+
+    `given` is the cases, or a function that makes them: where that takes long, it is put off until they are
+    asked for. `name` is that of the file, where it is not the name of the function.
+    """
 
     function: str
     about: str
     compute: Callable[[dict[str, Any]], dict[str, Any]]
-    cases: tuple[Case, ...]
+    given: tuple[Case, ...] | Callable[[], tuple[Case, ...]]
+    name: str = ""
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """Every case, before it is computed."""
+        return self.given() if callable(self.given) else self.given
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return f"{self.name or self.function}.json"
 
     def vectors(self) -> list[Vector]:
         """Every case, computed. Both of a pair name each other."""
