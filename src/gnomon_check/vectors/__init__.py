@@ -23,11 +23,12 @@ from gnomon_check.vectors.cancellation import CANCELLED
 from gnomon_check.vectors.case import FORMAT, SUITE, Suite, Vector, VectorFile
 from gnomon_check.vectors.coverage import NOT_SHOWN, Coverage, coverage_of
 from gnomon_check.vectors.decisions import DECIDE
+from gnomon_check.vectors.logs import LOG, NAME, REPAIR
 from gnomon_check.vectors.readme import readme
 from gnomon_check.vectors.scenarios import RUN
 from gnomon_check.vectors.schemas import DECLARE, VALIDATE
 from gnomon_check.vectors.traces import TRACE
-from gnomon_check.vectors.values import EQUAL, SNAPSHOT
+from gnomon_check.vectors.values import EQUAL, SNAPSHOT, UNCHANGED
 from gnomon_check.vectors.visibility_cases import VIEW
 
 __all__ = ["FOLDER", "NAMES", "SUITE", "SUITES", "differing", "files", "shipped", "write"]
@@ -35,12 +36,16 @@ __all__ = ["FOLDER", "NAMES", "SUITE", "SUITES", "differing", "files", "shipped"
 SUITES: tuple[Suite, ...] = (
     SNAPSHOT,
     EQUAL,
+    UNCHANGED,
     PARSE,
     VALIDATE,
     DECLARE,
     VIEW,
     CANCELLED,
     DECIDE,
+    LOG,
+    REPAIR,
+    NAME,
     CALL,
     JUDGE,
     *RUN,
@@ -55,7 +60,7 @@ def files(command: str) -> dict[str, str]:
     """The name and the text of every file; `command` is what makes them."""
     vectors = {suite: suite.vectors() for suite in SUITES}
     made = {suite.file: _text(suite, cases, command) for suite, cases in vectors.items()}
-    coverage = coverage_of((suite.function, cases) for suite, cases in vectors.items())
+    coverage = coverage_of(vectors)
     made["COVERAGE.json"] = _coverage(coverage, command)
     return {**made, "MANIFEST.json": _manifest(made, command), "README.md": readme(vectors, coverage, command)}
 

@@ -44,6 +44,7 @@ class VectorFile(BaseModel):
     function: Literal[
         "snapshot",
         "equal",
+        "unchanged",
         "parse",
         "validate",
         "declare",
@@ -52,6 +53,9 @@ class VectorFile(BaseModel):
         "decide",
         "call",
         "judge",
+        "log",
+        "repair",
+        "name",
         "run",
         "trace",
     ]

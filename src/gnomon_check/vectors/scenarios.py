@@ -11,6 +11,7 @@ from gnomon_check.scenario import Scenario
 from gnomon_check.scenario_files import shipped
 from gnomon_check.vectors import pairwise
 from gnomon_check.vectors.case import Case, Suite
+from gnomon_check.vectors.scenario_cases import SCENARIOS
 from gnomon_check.vectors.windows import told
 
 Plain: TypeAlias = dict[str, Any]
@@ -82,6 +83,13 @@ RUN = (
         computed,
         lambda: _of_scenarios(shipped("edge-outcomes")),
         "edge-outcomes",
+    ),
+    Suite(
+        "run",
+        f"{_ABOUT} These are for what no report and no edge outcome is about.",
+        computed,
+        lambda: _of_scenarios(map(Scenario.model_validate, SCENARIOS)),
+        "scenarios",
     ),
     Suite(
         "run",

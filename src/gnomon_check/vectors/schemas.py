@@ -285,6 +285,24 @@ DECLARE = Suite(
             {"oneOf": [_TEXT, {"type": "null"}], "title": "t", "type": "string"},
             twin="one-of",
         ),
+        _raw(
+            "part-twice",
+            "a part that occurs in two places",
+            {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
+            "SCH-5",
+        ),
+        _raw(
+            "in-their-places",
+            "keywords of the subset, each in its place",
+            {
+                "type": "object",
+                "description": "d",
+                "properties": {"a": {"type": "array", "items": {"type": "integer", "enum": [1, 2]}}},
+                "required": ["a"],
+                "additionalProperties": False,
+            },
+            "SCH-1 SCH-2",
+        ),
         _raw("array", "an array of anything", {"type": "array", "items": {}}),
         _raw("array-list", "a list of schemas", {"type": "array", "items": [{}]}, "SCH-9", "array"),
         _raw(

@@ -191,7 +191,48 @@ EQUAL = Suite(
             "text-composed", "text is compared code point for code point", "\u00e9", "e\u0301", "VAL-5 VAL-6"
         ),
         _pair("lone-surrogates", "also where it is a lone surrogate", "\ud800", "\ud800", "VAL-5 VAL-6"),
+        Case(
+            "equal-lone-surrogate-replaced",
+            "VAL-5 VAL-6",
+            "and it is not what decoders put in its place",
+            {"left": "\ud800", "right": "\ufffd"},
+            twin="equal-lone-surrogates",
+        ),
         _pair("deep", "at any depth", _form("deep:5000"), _form("deep:5000"), "VAL-3 VAL-5"),
         _pair("deep-differs", "at any depth", _form("deep:5000"), _form("deep:5001"), "VAL-3 VAL-5"),
+    ),
+)
+
+
+def computed_unchanged(given: dict[str, Any]) -> dict[str, Any]:
+    """Whether a value is still exactly what it was."""
+    return {"unchanged": unchanged(realised(given["before"]), realised(given["after"]))}
+
+
+def _still(name: str, title: str, before: Any, after: Any, clauses: str = "VAL-7", twin: str = "") -> Case:
+    given = {"before": before, "after": after}
+    return Case(f"unchanged-{name}", clauses, title, given, f"unchanged-{twin}" if twin else None)
+
+
+UNCHANGED = Suite(
+    "unchanged",
+    "Say whether `after` is still exactly what `before` was, as a frozen value has to be whatever was tried on it: "
+    "stricter than equal.",
+    computed_unchanged,
+    (
+        _still("object", "nothing has changed", {"a": [1, {"b": "x"}]}, {"a": [1, {"b": "x"}]}),
+        _still(
+            "item-replaced", "deep within", {"a": [1, {"b": "x"}]}, {"a": [1, {"b": "y"}]}, twin="object"
+        ),
+        _still("item-added", "an item more", {"a": [1, {"b": "x"}]}, {"a": [1, {"b": "x"}, 2]}, twin="object"),
+        _still("key-removed", "a key less", {"a": [1, {"b": "x"}]}, {"a": [1, {}]}, twin="object"),
+        _still("keys", "two keys", {"a": 1, "b": 2}, {"a": 1, "b": 2}),
+        _still("keys-turned", "the order of keys counts", {"a": 1, "b": 2}, {"b": 2, "a": 1}, twin="keys"),
+        _still("number", "a whole number", [1], [1], "VAL-7 VAL-4"),
+        _still("number-as-double", "and a double are two things", [1], [1.0], "VAL-7 VAL-4", "number"),
+        _still("zero", "zero", [0.0], [0.0], "VAL-7 VAL-4"),
+        _still("zero-signed", "has a sign", [0.0], [_form("negative_zero")], "VAL-7 VAL-4", "zero"),
+        _still("text", "text", ["\ud800"], ["\ud800"], "VAL-7 VAL-6"),
+        _still("text-mended", "is not mended", ["\ud800"], ["\ufffd"], "VAL-7 VAL-6", "text"),
     ),
 )

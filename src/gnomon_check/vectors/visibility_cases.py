@@ -307,6 +307,20 @@ VIEW = Suite(
             ),
         ),
         _case(
+            "sent-at-once",
+            "REG-6",
+            "a field that is not set is not sent",
+            _tool(
+                "a",
+                description="d",
+                timeout_ms=5,
+                defer_loading=False,
+                parameters={"type": "object", "properties": {"x": {}}},
+            ),
+            twin="sent",
+        ),
+        _case("like-the-reserved", "REG-3", "a name that is like the reserved one", _tool("run_codes")),
+        _case(
             "authored",
             "SCH-4 REG-6",
             "what is sent of the authoring form is what it compiles to",
@@ -319,7 +333,14 @@ VIEW = Suite(
             _tool("a", form="authored", parameters={"x": {"type": "string", "required": 1}}),
             twin="authored",
         ),
-        _case("mode-native", "MOD-1 MOD-5", "native: every tool, no run_code", *_OWN, mode="native"),
+        _case(
+            "mode-native",
+            "MOD-1 MOD-5",
+            "native: every tool, no run_code",
+            *_OWN,
+            mode="native",
+            twin="mode-ptc",
+        ),
         _case("mode-ptc", "MOD-1 MOD-2 MOD-4 MOD-5", "ptc: run_code alone", *_OWN, mode="ptc"),
         _case("mode-both", "MOD-1 MOD-4 MOD-5", "both", *_OWN, mode="both"),
         _case(
@@ -408,6 +429,20 @@ VIEW = Suite(
             _guard(None, "g2"),
             _guard("helper", "below"),
             _dispose("guard:g1@1"),
+        ),
+        _case(
+            "guard-alone",
+            "REG-9",
+            "a guard comes, and nothing is announced",
+            _guard("agent", "g"),
+            twin="guard-and-tool",
+        ),
+        _case(
+            "guard-and-tool",
+            "REG-9",
+            "a guard and a tool come, and the tool is announced",
+            _guard("agent", "g"),
+            _tool("t", "agent"),
         ),
     ),
 )
