@@ -6,7 +6,8 @@ condition that forbids what was seen, with its clause.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 
 from gnomon_check import explain
 from gnomon_check.changes import OPERATIONS, change_of, subject_of
@@ -187,27 +188,24 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     if other:
         words = Words(oracle.scenario)
         return Refused(_clause_of_detail(key, other[0]), f"it is {words.details(other)} here")
-    accepting = [pos for name, pos, _ in allowed if name == "context.accepted"]
+    accepting = sorted(str(pos) for name, pos, _ in allowed if name == "context.accepted")
     if accepting and key[0] in _OF_THE_LANE:
         identifier, reason = _COMES_FIRST["context.accepted"]
         return Refused(identifier, f"call {accepting[0]} is under way, and {reason}")
-    worlds = sorted(oracle.closure(), key=lambda one: (_awaits(one, key), _progress(one)), reverse=True)
-    for world in worlds:
-        refused = _refused_in(oracle, world, key)
-        if refused is not None and refused.clause != "SCD-7":
+    refusals = list(_refusals(oracle, key))
+    for refused in refusals:
+        if refused.clause != "SCD-7":
             return refused
     for name, pos, _ in sorted(allowed, key=str):
         if name in _COMES_FIRST and pos is not None:
             identifier, reason = _COMES_FIRST[name]
             return Refused(identifier, f"call {pos} is under way, and {reason}")
-    for world in worlds:
-        refused = _refused_in(oracle, world, key)
-        if refused is not None:
-            return refused
+    if refusals:
+        return refusals[0]
     name, pos, _ = key
     if pos is None:
         return Refused("SCD-11", "nothing of the kind can happen there")
-    if any(_hears_nothing(oracle, world, pos) for world in worlds):
+    if any(_hears_nothing(oracle, world, pos) for world in oracle.closure()):
         return Refused("CRE-5", f"call {pos} has its caller's signal there, and that has not aborted")
     identifier, reason = _OUT_OF_PLACE.get(name, ("DSP-6", "its script does nothing of the kind there"))
     return Refused(identifier, f"call {pos} is elsewhere, and {reason}")
@@ -231,6 +229,18 @@ def _hears_nothing(oracle: Oracle, world: World, pos: int) -> bool:
     call = world.calls[pos] if pos < len(world.calls) else None
     awaits = Blocked(await_abort=pos) in oracle.blocked(world)
     return call is not None and call.stage in (Stage.PRE, Stage.POST) and awaits
+
+
+def _refusals(oracle: Oracle, key: Key) -> Iterator[Refused]:
+    """What forbids an event in each state, that which has come furthest first; the same way each time."""
+
+    def rank(world: World) -> tuple[bool, tuple[int, int, int]]:
+        return _awaits(world, key), _progress(world)
+
+    worlds = sorted(oracle.closure(), key=rank, reverse=True)
+    for _, equal in itertools.groupby(worlds, key=rank):
+        found = (_refused_in(oracle, world, key) for world in equal)
+        yield from sorted((one for one in found if one is not None), key=lambda one: (one.clause, one.reason))
 
 
 def _awaits(world: World, key: Key) -> bool:

@@ -21,6 +21,7 @@ from gnomon_check.replay import complaint
 from gnomon_check.scenario import Scenario
 from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.remote import Remote
+from gnomon_check.vectors.scenarios import RUN
 
 NODE = shutil.which("node")
 pytestmark = [
@@ -46,6 +47,14 @@ def test_it_conforms_in_all_that_it_claims(javascript: Remote) -> None:
     assert [problem.text for run in runs for problem in run.problems] == []
     assert {run.scenario.id: str(run.cannot) for run in runs if run.cannot is not None} == CANNOT
     assert sum(run.judged for run in runs) == 132
+
+
+def test_it_conforms_in_the_scenarios_of_the_vectors(javascript: Remote) -> None:
+    given = [Scenario.model_validate(case.input["scenario"]) for suite in RUN[2:] for case in suite.cases]
+    runs = [conform(one, javascript, "stdio") for one in given]
+    assert [problem.text for run in runs for problem in run.problems] == []
+    assert [run.scenario.id for run in runs if not run.judged] == ["listener-is-waited-for"]
+    assert len(runs) == 174
 
 
 @given(scenario=scenarios() | policed() | living() | situations())

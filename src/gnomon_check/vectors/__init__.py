@@ -62,7 +62,11 @@ def files(command: str) -> dict[str, str]:
     made = {suite.file: _text(suite, cases, command) for suite, cases in vectors.items()}
     coverage = coverage_of(vectors)
     made["COVERAGE.json"] = _coverage(coverage, command)
-    return {**made, "MANIFEST.json": _manifest(made, command), "README.md": readme(vectors, coverage, command)}
+    return {
+        **made,
+        "MANIFEST.json": _manifest(made, command),
+        "README.md": readme(vectors, coverage, command),
+    }
 
 
 def shipped() -> list[VectorFile]:
@@ -103,7 +107,7 @@ def _coverage(coverage: Coverage, command: str) -> str:
 
 
 def _versions(command: str) -> dict[str, str]:
-    """The versions: of the format, of the cases, of the specification, of the protocol that adapters speak."""
+    """The versions: of the format, of the cases, of the specification, of the protocol of adapters."""
     return {
         "vectors": FORMAT,
         "suite": SUITE,
@@ -117,7 +121,9 @@ def _manifest(made: Mapping[str, str], command: str) -> str:
     listed: list[dict[str, Any]] = []
     for name, text in made.items():
         content = json.loads(text)
-        about = {"function": content["function"], "cases": len(content["cases"])} if "cases" in content else {}
+        about = (
+            {"function": content["function"], "cases": len(content["cases"])} if "cases" in content else {}
+        )
         listed.append({"file": name, **about, "sha256": hashlib.sha256(text.encode()).hexdigest()})
     total = sum(one.get("cases", 0) for one in listed)
     return json.dumps({**_versions(command), "total": total, "files": listed}, indent=1) + "\n"

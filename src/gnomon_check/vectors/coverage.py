@@ -18,8 +18,8 @@ Triple: TypeAlias = tuple[str, str, str]
 NOT_SHOWN: dict[str, str] = {
     "ARG-4": "the text of the arguments in a log is not compared, only what it means",
     "REG-10": "a scenario is data, and cannot change a definition after it was handed over",
-    "MOD-4": "`run_code` is the implementation's own: `view` shows what it takes, and nothing can be handed over "
-    "that is wrong in it",
+    "MOD-4": "`run_code` is the implementation's own: `view` shows what it takes, and nothing that is wrong "
+    "in it can be handed over",
     "OUT-5": "content is not compared",
     "LOG-4": "no scenario asks for a card yet",
     "LOG-5": "the records of calls that programs make come with PTC",
@@ -37,7 +37,7 @@ NOT_SHOWN: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """How many cases a clause has: such as a right implementation passes by doing so, and such as name a wrong."""
+    """How many cases a clause has: those that show it kept, and those that show it broken or refused."""
 
     positive: int
     negative: int
@@ -87,9 +87,7 @@ def sides(files: Mapping[Suite, Sequence[Vector]]) -> dict[str, Sides]:
 def observable() -> list[str]:
     """The clauses of which a breach can be seen from outside, and that are written as code."""
     return [
-        key
-        for key, one in clauses().items()
-        if one.status is not Status.PLANNED and one.excluded is None
+        key for key, one in clauses().items() if one.status is not Status.PLANNED and one.excluded is None
     ]
 
 

@@ -102,7 +102,7 @@ _LOGGED = ("call.logged", "result.logged", "context.accepted", "approval.asked",
 
 
 def _numbered(windows: Windows) -> dict[tuple[int, int], int]:
-    """Give what is logged its numbers, and each result the number of its call; answer the numbers by place."""
+    """Give what is logged its numbers, and each result that of its call; answer the numbers by place."""
     numbers: dict[tuple[int, int], int] = {}
     calls: dict[int, int] = {}
     for window, one in enumerate(windows):

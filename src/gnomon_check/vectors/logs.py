@@ -1,4 +1,4 @@
-"""Vectors of LOG, REP, ERR: the records of a session log, what closes one after a crash, the names of errors."""
+"""Vectors of LOG, REP, ERR: the records of a log, what closes one after a crash, the names of errors."""
 
 from __future__ import annotations
 
@@ -103,9 +103,7 @@ _TURN_END: _Begun = ("turn/end", {"turn": 1, "reason": "completed"})
 # -- the cases ------------------------------------------------------------------------------------
 
 
-def _log(
-    name: str, clauses: str, title: str, records: Sequence[Plain], twin: str | None = None
-) -> Case:
+def _log(name: str, clauses: str, title: str, records: Sequence[Plain], twin: str | None = None) -> Case:
     return Case(
         f"log-{name}", clauses, title, {"records": list(records)}, None if twin is None else f"log-{twin}"
     )
@@ -116,7 +114,9 @@ def _at(number: int, seq: int, records: list[Plain]) -> list[Plain]:
     return [{**one, "seq": seq} if place == number else one for place, one in enumerate(records)]
 
 
-_TWO = _numbered(*_begun("a", "b"), _call("a"), _call("b"), _result("a", 3), _result("b", 4), _STEP_END, _TURN_END)
+_TWO = _numbered(
+    *_begun("a", "b"), _call("a"), _call("b"), _result("a", 3), _result("b", 4), _STEP_END, _TURN_END
+)
 
 LOG = Suite(
     "log",
@@ -133,7 +133,13 @@ LOG = Suite(
             "LOG-2",
             "a result cites the record of another call",
             _numbered(
-                *_begun("a", "b"), _call("a"), _call("b"), _result("a", 4), _result("b", 4), _STEP_END, _TURN_END
+                *_begun("a", "b"),
+                _call("a"),
+                _call("b"),
+                _result("a", 4),
+                _result("b", 4),
+                _STEP_END,
+                _TURN_END,
             ),
             twin="two-calls",
         ),
@@ -142,7 +148,13 @@ LOG = Suite(
             "LOG-2",
             "a result cites itself",
             _numbered(
-                *_begun("a", "b"), _call("a"), _call("b"), _result("a", 5), _result("b", 4), _STEP_END, _TURN_END
+                *_begun("a", "b"),
+                _call("a"),
+                _call("b"),
+                _result("a", 5),
+                _result("b", 4),
+                _STEP_END,
+                _TURN_END,
             ),
             twin="two-calls",
         ),
@@ -151,7 +163,13 @@ LOG = Suite(
             "LOG-2",
             "a result cites what announced its call",
             _numbered(
-                *_begun("a", "b"), _call("a"), _call("b"), _result("a", 2), _result("b", 4), _STEP_END, _TURN_END
+                *_begun("a", "b"),
+                _call("a"),
+                _call("b"),
+                _result("a", 2),
+                _result("b", 4),
+                _STEP_END,
+                _TURN_END,
             ),
             twin="two-calls",
         ),
@@ -178,20 +196,36 @@ def _open(name: str, title: str, *records: _Begun, twin: str | None = None) -> C
 
 REPAIR = Suite(
     "repair",
-    "Say which records close a log that a crash has left: none where no turn is open. Of the records that are "
-    "added only the fields are given that the rules speak of.",
+    "Say which records close a log that a crash has left: none where no turn is open. Of the records "
+    "that are added only the fields are given that the rules speak of.",
     computed_repair,
     (
-        _open("balanced", "a log that is balanced is left alone", *_begun("a"), _call("a"), _result("a", 3), _STEP_END, _TURN_END),
+        _open(
+            "balanced",
+            "a log that is balanced is left alone",
+            *_begun("a"),
+            _call("a"),
+            _result("a", 3),
+            _STEP_END,
+            _TURN_END,
+        ),
         _open("logged", "a call that was logged may have run", *_begun("a", "b"), _call("a")),
         _open("not-logged", "calls that were not logged never started", *_begun("a", "b"), twin="logged"),
         _open("answered", "a result that is there stays", *_begun("a", "b"), _call("a"), _result("a", 3)),
-        _open("all-answered", "only the step and the turn are open", *_begun("a"), _call("a"), _result("a", 3)),
+        _open(
+            "all-answered", "only the step and the turn are open", *_begun("a"), _call("a"), _result("a", 3)
+        ),
         _open("step-closed", "calls of a closed step get nothing", *_begun("a"), _STEP_END, twin="step-open"),
         _open("step-open", "and those of an open one do", *_begun("a")),
-        _open("one-id-twice", "ids may repeat: positions count", *_begun("a", "a"), _call("a"), _result("a", 3)),
         _open(
-            "not-announced", "a call that nothing announced gets nothing", *_begun("a"), _call("stray"), twin="step-open"
+            "one-id-twice", "ids may repeat: positions count", *_begun("a", "a"), _call("a"), _result("a", 3)
+        ),
+        _open(
+            "not-announced",
+            "a call that nothing announced gets nothing",
+            *_begun("a"),
+            _call("stray"),
+            twin="step-open",
         ),
         _open(
             "cut-off-repair",
@@ -221,7 +255,8 @@ def _name(code: str, raised: str | None = None, twin: str | None = None) -> Case
 
 NAME = Suite(
     "name",
-    "Say which name goes with the `code` of an error; `raised` is the type of the exception, where there was one.",
+    "Say which name goes with the `code` of an error; `raised` is the type of the exception, where "
+    "there was one.",
     computed_name,
     (
         *map(

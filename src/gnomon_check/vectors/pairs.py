@@ -66,9 +66,7 @@ def _row(
     return {question: chosen[question] for question in questions}
 
 
-def _gain(
-    questions: Questions, left: Mapping[Pair, None], chosen: Row, one: tuple[str, str]
-) -> int:
+def _gain(questions: Questions, left: Mapping[Pair, None], chosen: Row, one: tuple[str, str]) -> int:
     """How many pairs that are left a choice makes with those of a row."""
     order = list(questions)
     made = [

@@ -33,8 +33,8 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "abort": ("never", "before", "open", "released", "together"),
     "releases": ("forwards", "backwards", "together"),
 }
-"""What is chosen: how many calls there are and how they overlap, which of them the choices below concern, what
-comes before, around and after their bodies, and what the harness does.
+"""What is chosen: how many calls there are and how they overlap, which of them the choices below concern,
+what comes before, around and after their bodies, and what the harness does.
 """
 
 
@@ -133,7 +133,7 @@ def clauses_of(row: Row) -> list[str]:
 
 def rows() -> Iterator[Row]:
     """The rows that there are. Of a question that came later, the first choice stands in the older ones."""
-    for row in ROWS:
+    for row in ROWS.splitlines():
         said = row.split()
         yield {
             question: said[place] if place < len(said) else choices[0]
@@ -192,7 +192,11 @@ _AFTER: dict[str, Plain] = {
     "malformed": {"decide": {"decision": {"kind": "fine"}}},
     "raises": {"raise": {}},
 }
-_GUARDS: dict[str, Plain] = {"passes": {"nothing": {}}, "denies": {"deny": {"reason": "no"}}, "raises": {"raise": {}}}
+_GUARDS: dict[str, Plain] = {
+    "passes": {"nothing": {}},
+    "denies": {"deny": {"reason": "no"}},
+    "raises": {"raise": {}},
+}
 _COUNTS = {"one": 1, "two": 2, "three": 3}
 _ANSWERS = {"allows": "allowed-once", "rejects": "rejected", "odd": "perhaps"}
 _ARGUMENTS = {"fit": '{"path":"x"}', "unfit": '{"path":1}', "cut": '{"path":', "beyond": '{"path":1e400}'}

@@ -1,158 +1,158 @@
-"""The rows of the pairwise scenarios: the choice for each question, in their order. A row is never changed."""
+"""The rows of the pairwise scenarios: a choice for each question, in their order. A row is never changed."""
 
 from __future__ import annotations
 
-ROWS: tuple[str, ...] = (
-    "one all fit nothing nobody nothing nothing returns nothing nothing nothing never forwards",
-    "two all unfit allows nobody passes passes returns accepts projects ample open backwards",
-    "two first cut waits nobody denies nothing returns adds finalizes nothing released together",
-    "two last beyond nothing nobody nothing nothing returns nothing observed nothing together backwards",
-    "two-exclusive all cut denies nobody nothing nothing returns content projects nothing open together",
-    "two-exclusive first fit asks allows raises nothing returns nothing finalizes nothing together forwards",
-    "two-exclusive last unfit malformed nobody nothing nothing returns nothing nothing nothing released together",
-    "three all beyond nothing nobody nothing nothing returns nothing finalizes nothing open forwards",
-    "three first unfit raises nobody nothing nothing returns nothing observed nothing never backwards",
-    "three last fit allows nobody denies nothing returns value projects nothing never forwards",
-    "three-narrow all cut asks rejects nothing nothing returns blocks observed nothing released backwards",
-    "three-narrow first beyond nothing nobody nothing nothing returns nothing projects nothing released together",
-    "three-narrow last fit waits nobody passes retries raises malformed nothing passes open forwards",
-    "three-mixed all unfit waits nobody raises nothing returns nothing observed nothing together together",
-    "three-mixed first cut malformed nobody nothing nothing returns nothing nothing nothing never backwards",
-    "three-mixed last beyond nothing nobody nothing nothing returns nothing finalizes nothing never forwards",
-    "one all unfit denies nobody nothing nothing returns raises finalizes nothing together forwards",
-    "one all cut raises nobody nothing nothing returns nothing projects nothing together forwards",
-    "one all beyond nothing nobody nothing nothing returns nothing nothing nothing open forwards",
-    "two first fit denies nobody nothing nothing returns malformed observed nothing released backwards",
-    "two-exclusive last beyond nothing nobody nothing nothing returns nothing observed nothing never together",
-    "three last cut asks odd nothing nothing returns accepts nothing nothing together together",
-    "three-narrow first unfit allows nobody denies nothing returns content finalizes nothing together backwards",
-    "three-mixed first fit raises nobody nothing nothing returns nothing projects nothing open together",
-    "one all cut allows nobody raises nothing returns nothing nothing nothing released forwards",
-    "one all fit waits nobody denies nothing returns blocks projects nothing never forwards",
-    "one all unfit asks raises nothing nothing returns adds observed nothing open forwards",
-    "one all fit malformed nobody nothing nothing returns nothing finalizes nothing open forwards",
-    "two last unfit asks never nothing nothing returns value nothing nothing never backwards",
-    "two first cut malformed nobody nothing nothing returns nothing projects nothing together forwards",
-    "two last fit raises nobody nothing nothing returns nothing finalizes nothing released backwards",
-    "two-exclusive first unfit allows nobody passes succeeds returns blocks observed passes together together",
-    "two-exclusive last cut waits nobody passes fails returns raises nothing ample released backwards",
-    "two-exclusive first fit raises nobody nothing nothing returns nothing nothing nothing never together",
-    "three last unfit waits nobody raises nothing returns nothing projects nothing open backwards",
-    "three last cut denies nobody nothing nothing returns adds nothing nothing never backwards",
-    "three first fit malformed nobody nothing nothing returns nothing observed nothing released together",
-    "three-narrow first unfit denies nobody nothing nothing returns accepts finalizes nothing never forwards",
-    "three-narrow last cut malformed nobody nothing nothing returns nothing projects nothing open together",
-    "three-narrow all fit raises nobody nothing nothing returns nothing finalizes nothing released backwards",
-    "three-mixed first unfit allows nobody passes raises returns value finalizes ample together together",
-    "three-mixed last cut denies nobody nothing nothing returns blocks nothing nothing open backwards",
-    "three-mixed all fit asks odd nothing nothing returns content observed nothing released forwards",
-    "one all unfit asks allows passes owns returns malformed projects passes never forwards",
-    "one all fit asks rejects nothing nothing returns raises projects nothing open forwards",
-    "one all unfit asks odd nothing nothing returns value observed nothing open forwards",
-    "one all cut asks never nothing nothing returns accepts observed nothing released forwards",
-    "two last cut asks allows denies nothing returns content nothing nothing open together",
-    "two first unfit asks rejects nothing nothing returns raises finalizes nothing never together",
-    "two first fit asks odd nothing nothing returns adds projects nothing together backwards",
-    "two last cut asks raises nothing nothing returns malformed finalizes nothing together together",
-    "two-exclusive last fit asks rejects nothing nothing returns accepts nothing nothing together backwards",
-    "two-exclusive first unfit asks odd nothing nothing returns malformed finalizes nothing never backwards",
-    "two-exclusive first fit asks raises nothing nothing returns value projects nothing released backwards",
-    "two-exclusive first fit asks never nothing nothing returns adds projects nothing together together",
-    "three last cut asks allows passes passes returns content observed ample never forwards",
-    "three last unfit asks rejects nothing nothing returns malformed observed nothing released together",
-    "three all cut asks raises nothing nothing returns blocks nothing nothing never backwards",
-    "three first unfit asks never nothing nothing returns raises finalizes nothing open together",
-    "three-narrow last cut asks allows raises nothing returns nothing observed nothing released backwards",
-    "three-narrow all fit asks odd nothing nothing returns raises observed nothing together together",
-    "three-narrow first unfit asks raises nothing nothing returns accepts nothing nothing open backwards",
-    "three-narrow last cut asks never nothing nothing returns value projects nothing released together",
-    "three-mixed all fit asks allows denies nothing returns accepts observed nothing together forwards",
-    "three-mixed first unfit asks rejects nothing nothing returns adds finalizes nothing never backwards",
-    "three-mixed last cut asks raises nothing nothing returns raises nothing nothing open together",
-    "three-mixed all fit asks never nothing nothing returns malformed projects nothing released forwards",
-    "two first unfit nothing nobody raises nothing returns nothing finalizes nothing never backwards",
-    "two-exclusive last cut nothing nobody denies nothing returns malformed nothing nothing together together",
-    "one all fit waits nobody nothing passes unfit content finalizes passes released forwards",
-    "one all unfit allows nobody nothing retries returns adds projects ample together forwards",
-    "one all cut waits nobody nothing succeeds returns value nothing passes open forwards",
-    "one all fit allows nobody nothing fails defers malformed observed ample never forwards",
-    "one all cut waits nobody nothing raises returns accepts projects passes open forwards",
-    "two first cut nothing nobody passes retries returns blocks finalizes ample released backwards",
-    "two last fit nothing nobody passes succeeds returns adds projects passes never backwards",
-    "two first unfit nothing nobody passes fails returns content finalizes nothing together together",
-    "two last fit nothing nobody passes raises concludes raises observed passes released backwards",
-    "two first cut allows nobody nothing owns returns raises nothing ample open together",
-    "two-exclusive first unfit nothing nobody passes passes returns value nothing nothing together together",
-    "two-exclusive last unfit asks allows nothing retries returns value observed nothing never together",
-    "two-exclusive last fit asks allows passes raises hears blocks nothing nothing never backwards",
-    "two-exclusive last fit waits nobody passes owns defers nothing finalizes passes released backwards",
-    "three first unfit allows nobody passes retries returns content projects passes open together",
-    "three all cut asks allows passes succeeds returns raises finalizes ample released forwards",
-    "three first unfit asks allows passes fails returns adds projects passes open backwards",
-    "three last cut allows nobody passes raises returns content observed ample together together",
-    "three all fit nothing nobody passes owns hears accepts observed ample together forwards",
-    "three-narrow first unfit waits nobody passes passes returns adds nothing ample never backwards",
-    "three-narrow last cut allows nobody passes succeeds returns accepts projects nothing open together",
-    "three-narrow all fit waits nobody passes fails concludes blocks finalizes ample together forwards",
-    "three-narrow first unfit allows nobody passes raises returns malformed observed passes released backwards",
-    "three-narrow last cut waits nobody passes owns returns blocks nothing nothing never together",
-    "three-mixed all fit allows nobody passes passes raises blocks projects passes released backwards",
-    "three-mixed first unfit waits nobody passes retries returns accepts finalizes ample open forwards",
-    "three-mixed last cut allows nobody passes succeeds returns content observed passes together together",
-    "three-mixed all fit waits nobody passes fails unfit value nothing ample never backwards",
-    "three-mixed first unfit nothing nobody passes owns returns adds projects passes open forwards",
-    "one all fit nothing nobody nothing fails raises accepts finalizes ample together forwards",
-    "one all fit allows nobody nothing passes concludes malformed nothing nothing never forwards",
-    "one all fit waits nobody nothing retries hears raises projects passes released forwards",
-    "two first fit asks allows passes nothing raises content observed ample never together",
-    "two last fit allows nobody passes raises unfit adds observed nothing open together",
-    "two first fit nothing nobody passes passes defers raises nothing nothing together together",
-    "two first fit allows nobody passes fails hears nothing finalizes ample open together",
-    "two-exclusive last fit waits nobody passes owns raises value projects nothing released backwards",
-    "two-exclusive first fit nothing nobody passes retries unfit nothing projects passes together backwards",
-    "two-exclusive first fit asks allows passes owns concludes content projects passes open together",
-    "three last fit waits nobody passes raises raises nothing finalizes ample released backwards",
-    "three last fit asks allows passes owns unfit blocks observed passes never forwards",
-    "three all fit asks allows passes retries defers value projects ample open backwards",
-    "three last fit allows nobody passes retries concludes accepts nothing passes released forwards",
-    "three-narrow all fit waits nobody passes nothing unfit malformed finalizes passes together backwards",
-    "three-narrow last fit nothing nobody passes raises defers blocks observed ample never together",
-    "three-narrow all fit allows nobody passes passes hears adds nothing ample released forwards",
-    "three-mixed first fit waits nobody passes nothing defers content finalizes passes together backwards",
-    "three-mixed last fit nothing nobody passes nothing concludes value observed ample never together",
-    "three-mixed all fit allows nobody passes nothing hears malformed nothing passes open forwards",
-    "one all fit nothing nobody nothing nothing returns nothing nothing nothing before forwards",
-    "two first fit nothing nobody nothing nothing returns nothing nothing nothing before backwards",
-    "two-exclusive last fit nothing nobody nothing nothing returns nothing nothing nothing before together",
-    "three first fit nothing nobody nothing nothing returns nothing nothing nothing before backwards",
-    "three-narrow last fit nothing nobody nothing nothing returns nothing nothing nothing before together",
-    "three-mixed all fit nothing nobody nothing nothing returns nothing nothing nothing before forwards",
-    "two-exclusive first cut asks nobody raises nothing returns nothing finalizes nothing released backwards",
-    "three-narrow last unfit denies nobody nothing nothing returns nothing observed nothing together together",
-    "three-mixed all cut denies nobody nothing nothing returns value projects nothing never forwards",
-    "one all unfit asks rejects nothing nothing returns nothing finalizes nothing open forwards",
-    "two-exclusive first cut asks rejects nothing nothing returns content observed nothing released backwards",
-    "three last unfit asks rejects nothing nothing returns value projects nothing together together",
-    "three-narrow first cut asks odd nothing nothing returns nothing finalizes nothing never backwards",
-    "three-mixed last unfit asks odd nothing nothing returns blocks observed nothing open together",
-    "one all cut asks raises nothing nothing returns nothing projects nothing released forwards",
-    "two first unfit asks raises nothing nothing returns content finalizes nothing together backwards",
-    "two-exclusive last cut asks never nothing nothing returns nothing observed nothing never together",
-    "three all unfit asks never nothing nothing returns content projects nothing open forwards",
-    "three-narrow first cut asks never nothing nothing returns blocks finalizes nothing released backwards",
-    "three-mixed last unfit waits nobody denies nothing returns nothing observed nothing together together",
-    "one all cut allows nobody denies nothing returns raises projects nothing never forwards",
-    "two first unfit waits nobody passes passes returns nothing finalizes ample open backwards",
-    "two-exclusive last cut allows nobody passes succeeds returns nothing observed passes released together",
-    "three all unfit waits nobody passes succeeds returns malformed projects ample together forwards",
-    "three-narrow first fit allows nobody passes fails raises adds finalizes passes never backwards",
-    "three-mixed last fit waits nobody passes fails raises raises observed ample open together",
-    "one all fit allows nobody passes raises unfit accepts nothing passes released forwards",
-    "two first fit waits nobody passes owns unfit raises projects ample together backwards",
-    "two-exclusive last fit allows nobody passes passes defers accepts finalizes passes never together",
-    "three all fit waits nobody passes retries defers adds observed ample open forwards",
-    "three-narrow first fit allows nobody passes fails concludes nothing nothing passes released backwards",
-    "three-mixed last fit waits nobody passes raises concludes adds projects ample together together",
-    "one all fit nothing nobody passes owns hears content finalizes passes never forwards",
-    "two first fit allows nobody passes passes hears value observed ample open backwards",
-)
+ROWS = """\
+one all fit nothing nobody nothing nothing returns nothing nothing nothing never forwards
+two all unfit allows nobody passes passes returns accepts projects ample open backwards
+two first cut waits nobody denies nothing returns adds finalizes nothing released together
+two last beyond nothing nobody nothing nothing returns nothing observed nothing together backwards
+two-exclusive all cut denies nobody nothing nothing returns content projects nothing open together
+two-exclusive first fit asks allows raises nothing returns nothing finalizes nothing together forwards
+two-exclusive last unfit malformed nobody nothing nothing returns nothing nothing nothing released together
+three all beyond nothing nobody nothing nothing returns nothing finalizes nothing open forwards
+three first unfit raises nobody nothing nothing returns nothing observed nothing never backwards
+three last fit allows nobody denies nothing returns value projects nothing never forwards
+three-narrow all cut asks rejects nothing nothing returns blocks observed nothing released backwards
+three-narrow first beyond nothing nobody nothing nothing returns nothing projects nothing released together
+three-narrow last fit waits nobody passes retries raises malformed nothing passes open forwards
+three-mixed all unfit waits nobody raises nothing returns nothing observed nothing together together
+three-mixed first cut malformed nobody nothing nothing returns nothing nothing nothing never backwards
+three-mixed last beyond nothing nobody nothing nothing returns nothing finalizes nothing never forwards
+one all unfit denies nobody nothing nothing returns raises finalizes nothing together forwards
+one all cut raises nobody nothing nothing returns nothing projects nothing together forwards
+one all beyond nothing nobody nothing nothing returns nothing nothing nothing open forwards
+two first fit denies nobody nothing nothing returns malformed observed nothing released backwards
+two-exclusive last beyond nothing nobody nothing nothing returns nothing observed nothing never together
+three last cut asks odd nothing nothing returns accepts nothing nothing together together
+three-narrow first unfit allows nobody denies nothing returns content finalizes nothing together backwards
+three-mixed first fit raises nobody nothing nothing returns nothing projects nothing open together
+one all cut allows nobody raises nothing returns nothing nothing nothing released forwards
+one all fit waits nobody denies nothing returns blocks projects nothing never forwards
+one all unfit asks raises nothing nothing returns adds observed nothing open forwards
+one all fit malformed nobody nothing nothing returns nothing finalizes nothing open forwards
+two last unfit asks never nothing nothing returns value nothing nothing never backwards
+two first cut malformed nobody nothing nothing returns nothing projects nothing together forwards
+two last fit raises nobody nothing nothing returns nothing finalizes nothing released backwards
+two-exclusive first unfit allows nobody passes succeeds returns blocks observed passes together together
+two-exclusive last cut waits nobody passes fails returns raises nothing ample released backwards
+two-exclusive first fit raises nobody nothing nothing returns nothing nothing nothing never together
+three last unfit waits nobody raises nothing returns nothing projects nothing open backwards
+three last cut denies nobody nothing nothing returns adds nothing nothing never backwards
+three first fit malformed nobody nothing nothing returns nothing observed nothing released together
+three-narrow first unfit denies nobody nothing nothing returns accepts finalizes nothing never forwards
+three-narrow last cut malformed nobody nothing nothing returns nothing projects nothing open together
+three-narrow all fit raises nobody nothing nothing returns nothing finalizes nothing released backwards
+three-mixed first unfit allows nobody passes raises returns value finalizes ample together together
+three-mixed last cut denies nobody nothing nothing returns blocks nothing nothing open backwards
+three-mixed all fit asks odd nothing nothing returns content observed nothing released forwards
+one all unfit asks allows passes owns returns malformed projects passes never forwards
+one all fit asks rejects nothing nothing returns raises projects nothing open forwards
+one all unfit asks odd nothing nothing returns value observed nothing open forwards
+one all cut asks never nothing nothing returns accepts observed nothing released forwards
+two last cut asks allows denies nothing returns content nothing nothing open together
+two first unfit asks rejects nothing nothing returns raises finalizes nothing never together
+two first fit asks odd nothing nothing returns adds projects nothing together backwards
+two last cut asks raises nothing nothing returns malformed finalizes nothing together together
+two-exclusive last fit asks rejects nothing nothing returns accepts nothing nothing together backwards
+two-exclusive first unfit asks odd nothing nothing returns malformed finalizes nothing never backwards
+two-exclusive first fit asks raises nothing nothing returns value projects nothing released backwards
+two-exclusive first fit asks never nothing nothing returns adds projects nothing together together
+three last cut asks allows passes passes returns content observed ample never forwards
+three last unfit asks rejects nothing nothing returns malformed observed nothing released together
+three all cut asks raises nothing nothing returns blocks nothing nothing never backwards
+three first unfit asks never nothing nothing returns raises finalizes nothing open together
+three-narrow last cut asks allows raises nothing returns nothing observed nothing released backwards
+three-narrow all fit asks odd nothing nothing returns raises observed nothing together together
+three-narrow first unfit asks raises nothing nothing returns accepts nothing nothing open backwards
+three-narrow last cut asks never nothing nothing returns value projects nothing released together
+three-mixed all fit asks allows denies nothing returns accepts observed nothing together forwards
+three-mixed first unfit asks rejects nothing nothing returns adds finalizes nothing never backwards
+three-mixed last cut asks raises nothing nothing returns raises nothing nothing open together
+three-mixed all fit asks never nothing nothing returns malformed projects nothing released forwards
+two first unfit nothing nobody raises nothing returns nothing finalizes nothing never backwards
+two-exclusive last cut nothing nobody denies nothing returns malformed nothing nothing together together
+one all fit waits nobody nothing passes unfit content finalizes passes released forwards
+one all unfit allows nobody nothing retries returns adds projects ample together forwards
+one all cut waits nobody nothing succeeds returns value nothing passes open forwards
+one all fit allows nobody nothing fails defers malformed observed ample never forwards
+one all cut waits nobody nothing raises returns accepts projects passes open forwards
+two first cut nothing nobody passes retries returns blocks finalizes ample released backwards
+two last fit nothing nobody passes succeeds returns adds projects passes never backwards
+two first unfit nothing nobody passes fails returns content finalizes nothing together together
+two last fit nothing nobody passes raises concludes raises observed passes released backwards
+two first cut allows nobody nothing owns returns raises nothing ample open together
+two-exclusive first unfit nothing nobody passes passes returns value nothing nothing together together
+two-exclusive last unfit asks allows nothing retries returns value observed nothing never together
+two-exclusive last fit asks allows passes raises hears blocks nothing nothing never backwards
+two-exclusive last fit waits nobody passes owns defers nothing finalizes passes released backwards
+three first unfit allows nobody passes retries returns content projects passes open together
+three all cut asks allows passes succeeds returns raises finalizes ample released forwards
+three first unfit asks allows passes fails returns adds projects passes open backwards
+three last cut allows nobody passes raises returns content observed ample together together
+three all fit nothing nobody passes owns hears accepts observed ample together forwards
+three-narrow first unfit waits nobody passes passes returns adds nothing ample never backwards
+three-narrow last cut allows nobody passes succeeds returns accepts projects nothing open together
+three-narrow all fit waits nobody passes fails concludes blocks finalizes ample together forwards
+three-narrow first unfit allows nobody passes raises returns malformed observed passes released backwards
+three-narrow last cut waits nobody passes owns returns blocks nothing nothing never together
+three-mixed all fit allows nobody passes passes raises blocks projects passes released backwards
+three-mixed first unfit waits nobody passes retries returns accepts finalizes ample open forwards
+three-mixed last cut allows nobody passes succeeds returns content observed passes together together
+three-mixed all fit waits nobody passes fails unfit value nothing ample never backwards
+three-mixed first unfit nothing nobody passes owns returns adds projects passes open forwards
+one all fit nothing nobody nothing fails raises accepts finalizes ample together forwards
+one all fit allows nobody nothing passes concludes malformed nothing nothing never forwards
+one all fit waits nobody nothing retries hears raises projects passes released forwards
+two first fit asks allows passes nothing raises content observed ample never together
+two last fit allows nobody passes raises unfit adds observed nothing open together
+two first fit nothing nobody passes passes defers raises nothing nothing together together
+two first fit allows nobody passes fails hears nothing finalizes ample open together
+two-exclusive last fit waits nobody passes owns raises value projects nothing released backwards
+two-exclusive first fit nothing nobody passes retries unfit nothing projects passes together backwards
+two-exclusive first fit asks allows passes owns concludes content projects passes open together
+three last fit waits nobody passes raises raises nothing finalizes ample released backwards
+three last fit asks allows passes owns unfit blocks observed passes never forwards
+three all fit asks allows passes retries defers value projects ample open backwards
+three last fit allows nobody passes retries concludes accepts nothing passes released forwards
+three-narrow all fit waits nobody passes nothing unfit malformed finalizes passes together backwards
+three-narrow last fit nothing nobody passes raises defers blocks observed ample never together
+three-narrow all fit allows nobody passes passes hears adds nothing ample released forwards
+three-mixed first fit waits nobody passes nothing defers content finalizes passes together backwards
+three-mixed last fit nothing nobody passes nothing concludes value observed ample never together
+three-mixed all fit allows nobody passes nothing hears malformed nothing passes open forwards
+one all fit nothing nobody nothing nothing returns nothing nothing nothing before forwards
+two first fit nothing nobody nothing nothing returns nothing nothing nothing before backwards
+two-exclusive last fit nothing nobody nothing nothing returns nothing nothing nothing before together
+three first fit nothing nobody nothing nothing returns nothing nothing nothing before backwards
+three-narrow last fit nothing nobody nothing nothing returns nothing nothing nothing before together
+three-mixed all fit nothing nobody nothing nothing returns nothing nothing nothing before forwards
+two-exclusive first cut asks nobody raises nothing returns nothing finalizes nothing released backwards
+three-narrow last unfit denies nobody nothing nothing returns nothing observed nothing together together
+three-mixed all cut denies nobody nothing nothing returns value projects nothing never forwards
+one all unfit asks rejects nothing nothing returns nothing finalizes nothing open forwards
+two-exclusive first cut asks rejects nothing nothing returns content observed nothing released backwards
+three last unfit asks rejects nothing nothing returns value projects nothing together together
+three-narrow first cut asks odd nothing nothing returns nothing finalizes nothing never backwards
+three-mixed last unfit asks odd nothing nothing returns blocks observed nothing open together
+one all cut asks raises nothing nothing returns nothing projects nothing released forwards
+two first unfit asks raises nothing nothing returns content finalizes nothing together backwards
+two-exclusive last cut asks never nothing nothing returns nothing observed nothing never together
+three all unfit asks never nothing nothing returns content projects nothing open forwards
+three-narrow first cut asks never nothing nothing returns blocks finalizes nothing released backwards
+three-mixed last unfit waits nobody denies nothing returns nothing observed nothing together together
+one all cut allows nobody denies nothing returns raises projects nothing never forwards
+two first unfit waits nobody passes passes returns nothing finalizes ample open backwards
+two-exclusive last cut allows nobody passes succeeds returns nothing observed passes released together
+three all unfit waits nobody passes succeeds returns malformed projects ample together forwards
+three-narrow first fit allows nobody passes fails raises adds finalizes passes never backwards
+three-mixed last fit waits nobody passes fails raises raises observed ample open together
+one all fit allows nobody passes raises unfit accepts nothing passes released forwards
+two first fit waits nobody passes owns unfit raises projects ample together backwards
+two-exclusive last fit allows nobody passes passes defers accepts finalizes passes never together
+three all fit waits nobody passes retries defers adds observed ample open forwards
+three-narrow first fit allows nobody passes fails concludes nothing nothing passes released backwards
+three-mixed last fit waits nobody passes raises concludes adds projects ample together together
+one all fit nothing nobody passes owns hears content finalizes passes never forwards
+two first fit allows nobody passes passes hears value observed ample open backwards
+"""

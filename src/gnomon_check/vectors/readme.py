@@ -102,10 +102,10 @@ fields are given that are compared; the nonce of the body is `nonce-0`.
 ## Whole scenarios
 
 The input of `run` is a scenario, as `scenario.v1.json` describes it: tools, listeners, guards and approvals
-are small scripts, and `schedule` is a list of steps, after each of which the implementation runs until nothing
-can go on without the harness. What happens from one step to the next is a window. `windows` has one for each
-step, in order; there are fewer only where a batch is in the way of the next one that is to be opened. A window
-has
+are small scripts, and `schedule` is a list of steps, after each of which the implementation runs until
+nothing can go on without the harness. What happens from one step to the next is a window. `windows` has one
+for each step, in order; there are fewer only where a batch is in the way of the next one that is to be
+opened. A window has
 
 - `harness`, where it did something that all can see: the signals that it aborted, before anything else;
 - `order`, and what goes with it: which events come, and in which orders. See below;
@@ -116,12 +116,12 @@ has
 `order` is one of
 
 - `total`: the events are `events`, in that order;
-- `partial`: they are `events`, in any order that keeps `before`. It holds pairs of places in `events`, from 0:
-  the first of a pair comes before the second. Every order that keeps all pairs is allowed, and no other;
+- `partial`: they are `events`, in any order that keeps `before`. It holds pairs of places in `events`, from
+  0: the first of a pair comes before the second. Every order that keeps all pairs is allowed, and no other;
 - `graph`: one of several sets of events. `may_come` holds the events; begin in the first of `states`. In a
   state, an event may come where its place in `may_come` is the first of a pair in `next`, and the second is
-  then the number of the next state. The window may end where `quiet` is true, and only there. `events` is one
-  of the ways;
+  then the number of the next state. The window may end where `quiet` is true, and only there. `events` is
+  one of the ways;
 - `example`: more ways are allowed than can be told here. `events` is one of them, and what is said of the
   windows after it is expected of a run that went just that way. Nothing may be held against another run.
 
@@ -134,33 +134,35 @@ not there. Events that do not stand here are informative and never compared.
 
 `registry.changed` and `model.requested` come first in a window where a step of the schedule asks for them.
 `pos` is the position of the call in its batch, from 0. A call that a body makes has the next position after
-those of the batch, in the order in which they are made; its own `batch.opened` names its `parent`. The value
-`{{"$nonce": true}}` is `nonce-N` in the call at position N. Of `refused` only counts that it is there. The
-contexts of a `result.returned` are a list, in order.
+those of the batch, in the order in which they are made; its own `batch.opened` names its `parent`. The
+value `{{"$nonce": true}}` is `nonce-N` in the call at position N. Of `refused` only counts that it is
+there. The contexts of a `result.returned` are a list, in order.
 
-`facts` says, for each batch, what is true of every run that is allowed. A consumer who sees no windows can be
-held to them: `results` has the `outcomes` that a call may have, null standing for none at all; the bodies of
-`bodies_started` start in every run, those of `bodies_perhaps` in some, and no other starts; `ends` says how
-the batch may end: `returned`, `cancelled` (the cancellation of the task goes on), or `failed`. With an
-`example` there are none.
+`facts` says, for each batch, what is true of every run that is allowed. A consumer who sees no windows can
+be held to them: `results` has the `outcomes` that a call may have, null standing for none at all; the
+bodies of `bodies_started` start in every run, those of `bodies_perhaps` in some, and no other starts;
+`ends` says how the batch may end: `returned`, `cancelled` (the cancellation of the task goes on), or
+`failed`. With an `example` there are none.
 
-`report`, where a scenario has it, is what somebody else expects of it, worked out without the specification.
+`report`, where a scenario has it, is what somebody else expects of it, worked out without the
+specification.
 
-The input of `trace` names a case of `run`, and has the windows of one run of its scenario, without `harness`.
-What is expected is `fails`: the `clause`, the number of the `window`, and that of the first `event` in it that
-is not allowed there; where what is wrong is that everything rests, or what blocks, it is the number of events
-that the window has. Where the events carry more fields than are compared (`log_seq`, `cites`) they are part
-of the trace. Whoever judges traces has to come to the same window and event; of the clause see the limits.
+The input of `trace` names a case of `run`, and has the windows of one run of its scenario, without
+`harness`. What is expected is `fails`: the `clause`, the number of the `window`, and that of the first
+`event` in it that is not allowed there; where what is wrong is that everything rests, or what blocks, it is
+the number of events that the window has. Where the events carry more fields than are compared (`log_seq`,
+`cites`) they are part of the trace. Whoever judges traces has to come to the same window and event; of the
+clause see the limits.
 
 ## Coverage
 
-In COVERAGE.json, `positive` counts the cases that are about a clause and that an implementation passes by doing
-as it says; `negative` those in which something is wrong; `named`, among these, those whose verdict is that very
-clause: in the others it is what the case is about, and the verdict names the condition that is broken first.
-{both} of {clauses} clauses that can be seen from outside have both sides, and {named} are named by a verdict.
-`triples` is the number of distinct triples of a clause, the route by which it is reached (the function; of a
-trace the kind of event, or the quiet; of a check the keyword or the form) and the reason, without the names
-in it: {triples}.
+In COVERAGE.json, `positive` counts the cases that show a clause kept; `negative` those in which something is
+refused or found wrong, or that are the other side of a pair; `named`, among these, those whose verdict is
+that very clause: in the others it is what the case is about, and the verdict names the condition that is
+broken first. {both} of {clauses} clauses that can be seen from outside have both sides, and {named} are
+named by a verdict. `triples` is the number of distinct triples of a clause, the route by which it is
+reached (the function; of a trace the kind of event, or the quiet; of a check the keyword or the form) and
+the reason, without the names in it: {triples}.
 
 ## Guarantees
 

@@ -89,7 +89,7 @@ SCENARIOS: tuple[Plain, ...] = (
     _scenario(
         "shown-in-order",
         "REG-5 REG-11 REG-2",
-        "What the model is shown: the inherited first, a tool that hides one in its place, and the live layers",
+        "What is shown: the inherited first, a tool that hides one in its place, and the live layers",
         _ASKED,
         {"register": {"tool": "late"}},
         _ASKED,
@@ -247,7 +247,7 @@ SCENARIOS: tuple[Plain, ...] = (
     _scenario(
         "timeout-puts-the-signal-back",
         "TMO-3 TMO-4",
-        "The body runs out of time and raises; tried again from outside, it finds a signal that has not aborted",
+        "A body runs out of time and raises; tried again from outside, it finds a fresh signal",
         _OPEN,
         {"advance": {"ms": 5}},
         _go(0),

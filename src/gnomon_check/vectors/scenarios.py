@@ -17,8 +17,8 @@ from gnomon_check.vectors.windows import told
 Plain: TypeAlias = dict[str, Any]
 
 _ABOUT = (
-    "Run a scenario, and compare the windows: what is seen of each, in an order that is allowed, what has to be "
-    "`blocked`, and whether no batch is under way (`idle`)."
+    "Run a scenario, and compare the windows: what is seen of each, in an order that is allowed, what has to "
+    "be `blocked`, and whether no batch is under way (`idle`)."
 )
 
 
@@ -72,7 +72,7 @@ def _pairwise() -> tuple[Case, ...]:
 RUN = (
     Suite(
         "run",
-        f"{_ABOUT} These are failures that people reported; `report` is what must come out, by their own words.",
+        f"{_ABOUT} These are failures that people reported; `report` is what must come out.",
         computed,
         lambda: _of_scenarios(shipped("field-reports")),
         "field-reports",

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from gnomon_check.scenario import Scenario
-from gnomon_check.vectors.case import CaseId, Case, Suite
+from gnomon_check.vectors.case import Case, CaseId, Suite
 from gnomon_check.vectors.edits import Edit, edited
 from gnomon_check.vectors.scenarios import one_run, scenario_by_id
 from gnomon_check.vectors.verdicts import verdict
@@ -67,9 +67,9 @@ def _cases() -> tuple[Case, ...]:
 
 TRACE = Suite(
     "trace",
-    "Say what is wrong with a trace of the scenario of the case `run`: the `clause`, the number of the window, and "
-    "the number of the first event in it that is not allowed there, or how many events it has where what is "
-    "wrong is how it rests. The twin is the run; a trace that is right differs in one place.",
+    "Say what is wrong with a trace of the scenario of the case `run`: the `clause`, the number of the "
+    "window, and the number of the first event in it that is not allowed there, or how many events it has "
+    "where what is wrong is how it rests. The twin is the run; a trace that is right differs in one place.",
     computed,
     _cases,
     "traces",

@@ -1,4 +1,4 @@
-"""What is wrong with a trace of a whole scenario: the first thing in it that the specification does not allow."""
+"""What is wrong with a trace of a scenario: the first thing that the specification does not allow."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from gnomon_check.schedule import CrashStep, RepairStep, inputs_of
 from gnomon_spec.vocabulary import Lane
 
 MOST = 1_500
-"""How many states the oracle may hold, all nodes together, before a scenario counts as too free to be told."""
+"""How many states the oracle may hold, all nodes together, before a scenario is too free to be told."""
 
 Place: TypeAlias = tuple[int, int]
 """A step of the schedule: which batch, and which step of its part."""

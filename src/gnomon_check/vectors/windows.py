@@ -1,8 +1,8 @@
 """The windows of a whole scenario, as JSON: what the specification allows in each, and in which order.
 
-Where one sequence is allowed, the window is that sequence. Where several are, they are told exactly all the same:
-as the pairs of events that are always in one order, where every order that keeps them is allowed, and else
-as a little graph. Only where that would be too much, a window is an example.
+Where one sequence is allowed, the window is that sequence. Where several are, they are told exactly all the
+same: as the pairs of events that are always in one order, where every order that keeps them is allowed, and
+else as a little graph. Only where that would be too much, a window is an example.
 """
 
 from __future__ import annotations
@@ -162,12 +162,7 @@ def _pairs(runs: Sequence[Run]) -> list[list[int]] | None:
     }
     if _extensions(count, always) != len(runs):
         return None
-    between = {
-        (left, right)
-        for left, middle in always
-        for second, right in always
-        if middle == second
-    }
+    between = {(left, right) for left, middle in always for second, right in always if middle == second}
     return [list(pair) for pair in sorted(always - between)]
 
 
@@ -223,9 +218,12 @@ def _example(scenario: Scenario) -> list[Plain]:
 
 
 def _facts(scenario: Scenario, windows: Sequence[Allowed]) -> list[Plain]:
-    """Of each batch: the results that a call may have, the bodies that start in every run or in none, the end."""
+    """Of each batch: the results that a call may have, the bodies that start, how it ends."""
     return [
-        {"batch": part.batch.id, **_facts_of([one for one in windows if one.nodes[one.begin].place[0] == number])}
+        {
+            "batch": part.batch.id,
+            **_facts_of([one for one in windows if one.nodes[one.begin].place[0] == number]),
+        }
         for number, part in enumerate(scenario.by_batch())
     ]
 
