@@ -23,6 +23,24 @@ def load_file(path: Path) -> Scenario:
     return load(read(path), str(path))
 
 
+def load_all(path: Path) -> list[Scenario]:
+    """Read a scenario file, or the scenarios of a file of vectors. Raises `ScenarioError`."""
+    plain = parsed(read(path), str(path))
+    if not isinstance(plain, dict) or "vectors" not in plain:
+        return [scenario_of(plain, str(path))]
+    function, cases = plain.get("function"), plain.get("cases")
+    if function != "run" or not isinstance(cases, list):
+        raise ScenarioError(f"{path}: the vectors of {function!r} are no scenarios: take those of 'run'")
+    return [_of_a_vector(case, f"{path}: case {number}") for number, case in enumerate(cases)]
+
+
+def _of_a_vector(case: Any, where: str) -> Scenario:
+    given = case.get("input") if isinstance(case, dict) else None
+    if not isinstance(given, dict) or "scenario" not in given:
+        raise ScenarioError(f"{where}: its input has no scenario")
+    return scenario_of(given["scenario"], where)
+
+
 def read(path: Path) -> bytes:
     """The bytes of a file. Raises `ScenarioError`, with the reason."""
     try:

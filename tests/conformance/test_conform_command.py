@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from gnomon_check.cli import app
 from gnomon_check.scenario_files import dump, shipped
+from gnomon_check.vectors import FOLDER
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = len(list(shipped()))
@@ -47,6 +48,12 @@ def test_a_violation_is_shown_and_exits_with_1(tmp_path: Path) -> None:
     assert "does not conform: 1 with violations" in output
 
 
+def test_the_scenarios_of_vectors_are_run() -> None:
+    code, output = run("conform", "builtin", "--scenario", str(FOLDER / "scenarios.json"))
+    assert code == 0
+    assert "22 scenarios on asyncio and trio: conforms" in output
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -54,6 +61,16 @@ def test_a_violation_is_shown_and_exits_with_1(tmp_path: Path) -> None:
         ("[]", "not a scenario"),
         ('{"scenario": "gnomon/2"}', "Input should be 'gnomon/1'"),
         ('{"scenario": "gnomon/1", "surprise": 1}', "surprise: Extra inputs are not permitted"),
+        (
+            '{"vectors": "gnomon/1", "function": "equal", "cases": []}',
+            "the vectors of 'equal' are no scenarios",
+        ),
+        ('{"vectors": "gnomon/1", "function": "run", "cases": 1}', "the vectors of 'run' are no scenarios"),
+        ('{"vectors": "gnomon/1", "function": "run", "cases": [1]}', "case 0: its input has no scenario"),
+        (
+            '{"vectors": "gnomon/1", "function": "run", "cases": [{"input": {"scenario": {}}}]}',
+            "case 0: not a scenario",
+        ),
     ],
 )
 def test_a_scenario_that_cannot_be_used_is_one_line(content: str, words: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gnomon_check.report import collect, files
 from gnomon_check.report.model import Report
 from gnomon_check.report.terminal import show
 from gnomon_check.scenario import ScenarioError
-from gnomon_check.scenario_files import load_file, shipped
+from gnomon_check.scenario_files import load_all, shipped
 from gnomon_check.targets.named import known_of
 from gnomon_check.targets.remote import WATCHDOG
 
@@ -30,7 +30,7 @@ def conform(
         typer.Option(
             "--scenario",
             "-s",
-            help="A scenario file; more than once for several. Default: all that are shipped.",
+            help="A file of a scenario, or of vectors of `run`; for several, again. Default: all shipped.",
         ),
     ] = None,
     backend: Annotated[
@@ -88,7 +88,7 @@ def conform(
             if one not in subject.backends:
                 refuse(f"there is no backend {one!r}: use {' or '.join(subject.backends)}")
         try:
-            scenarios = [load_file(path) for path in scenario] if scenario else list(shipped())
+            scenarios = [one for path in scenario for one in load_all(path)] if scenario else list(shipped())
             runs = run_all(scenarios, subject, backends, console, quiet=as_json)
         except ScenarioError as error:
             refuse(str(error))
