@@ -172,12 +172,13 @@ def test_every_clause_has_its_row_with_its_tests() -> None:
         r"^\| \[([A-Z]+-\d+)\]\S+ \| .* \| (.*) \| (\d+) \| (\d+) \| (\d+) \|$", PAGE, re.MULTILINE
     )
     assert [row[0] for row in rows] == list(register.clauses())
+    found = evidence()
     for key, tests, scenarios, vectors, properties in rows:
         expected = [
             f"[{file}::{test}](../../tests/{file})" for marked, file, test in MARKS if marked == key
         ] or ["none"]
         assert tests.split("<br>") == expected
-        one = evidence()[key]
+        one = found[key]
         beside = (len(one.scenarios), len(one.vectors), len(one.properties))
         assert (int(scenarios), int(vectors), int(properties)) == beside
 

@@ -65,7 +65,8 @@ scenarios, and wrong traces, which are for those who judge the traces of others.
 
 Beside them stand [MANIFEST.json](MANIFEST.json), with the versions of the cases (`suite`), of the
 specification (`spec`) and of the protocol of adapters (`protocol`), which change each for itself, and the
-SHA-256 of every file; and [COVERAGE.json](COVERAGE.json), which says of each clause how many cases show it.
+hash of every file (`sha256`); and [COVERAGE.json](COVERAGE.json), which says of each clause how many cases
+show it.
 
 ## Format
 
