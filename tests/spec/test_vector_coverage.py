@@ -27,7 +27,8 @@ def test_every_clause_that_can_be_seen_has_two_sides_or_a_reason() -> None:
         key for key, one in clauses().items() if one.status is not Status.PLANNED and one.observed
     }
     lacking = {key for key, one in SIDES.items() if not one.both}
-    assert lacking == NOT_SHOWN.keys(), "a clause that has both sides by now is to be taken off the list"
+    assert lacking <= NOT_SHOWN.keys(), "a clause lacks a side: write a case for it"
+    assert lacking >= NOT_SHOWN.keys(), "a clause has both sides by now: take it off the list"
 
 
 def test_no_clause_is_left_out_that_a_vector_is_said_to_show() -> None:
