@@ -185,7 +185,7 @@ def _after_pre(execution: Execution, answer: Answer, told: tuple[Event, ...]) ->
 # -- approval -----------------------------------------------------------------------------------
 
 
-@clause("APP-2", "APP-7", "APP-9", "APP-10")
+@clause("APP-2", "APP-7", "APP-9", "APP-10", "LOG-3")
 def _ask(execution: Execution, told: tuple[Event, ...]) -> Stepped:
     """Ask for an approval, if there is anybody to ask.
 
@@ -196,12 +196,16 @@ def _ask(execution: Execution, told: tuple[Event, ...]) -> Stepped:
     APP-9   Service and policy MUST be looked up at each ask.
     APP-10  Without an open turn asking MUST be a pipeline failure, and nothing
             is logged.
+    LOG-3   A record of an approval that cannot be appended MUST be a pipeline
+            failure.
     """
     setup = execution.setup
     if not setup.service or not setup.scope:
         return Step(_post(execution, Outcome(Code.APPROVAL_UNAVAILABLE)), told)  # APP-2, APP-9
     if not setup.turn:
         return Step(_final(execution, Outcome(Code.POLICY_ERROR)), told)  # APP-10
+    if setup.unlogged == "asked":
+        return Step(_final(execution, Outcome(Code.POLICY_ERROR)), told)  # LOG-3
     asked = event(Event(EventName.APPROVAL_ASKED, 0))
     waiting = execution._replace(stage=Stage.APPROVAL, frames=())
     if execution.aborted:
@@ -243,9 +247,17 @@ def approval_answered(execution: Execution, answer: Approval) -> Stepped:
     return _approved(execution, answer, ())
 
 
+@clause("LOG-3")
 def _approved(execution: Execution, answer: Approval, told: tuple[Event, ...]) -> Stepped:
+    """Take an answer, and log it.
+
+    LOG-3  A record of an approval that cannot be appended MUST be a pipeline
+           failure, whatever was answered.
+    """
     if answer is Approval.BROKEN:
         return Step(_final(execution, Outcome(Code.POLICY_ERROR)), told)  # APP-4
+    if execution.setup.unlogged == "decided":
+        return Step(_final(execution, Outcome(Code.POLICY_ERROR)), told)  # LOG-3
     heard = Approval.UNAVAILABLE if answer is Approval.OTHER else answer  # APP-4
     told = (*told, event(Event(EventName.APPROVAL_DECIDED, 0, what=heard.value)))  # APP-6
     match heard:

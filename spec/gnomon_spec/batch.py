@@ -646,6 +646,34 @@ def skip(batch: Batch, position: int) -> Stepped:
     return Step(_change(batch, calls=skipped, committed=position + 1), pair)  # SCD-8
 
 
+@clause("SCD-9", "LOG-3")
+def call_unlogged(batch: Batch, position: int) -> Stepped:
+    """Fail to log a call that would start, or that is to be answered without having started.
+
+    SCD-9  The log raising MUST be a failure of the runtime: the call does not
+           start, and after the failed append nothing further is appended.
+    LOG-3  An append that failed MUST NOT be a silent loss.
+    """
+    refused = refuse_start(batch, position)
+    if refused is not None and refuse_skip(batch, position) is not None:
+        raise NotEnabled(refused)
+    return Step(_change(batch, lane=Lane.DRAINING, failed=True))  # SCD-9, LOG-3
+
+
+@clause("SCD-9", "LOG-3")
+def pair_unfinished(batch: Batch, position: int) -> Stepped:
+    """Fail to log the result of a call that is answered without having started: only its call is logged.
+
+    SCD-9  A call without a result MUST stay without one, and nothing further is
+           appended.
+    LOG-3  An append that failed MUST NOT be a silent loss.
+    """
+    _demand(refuse_skip(batch, position))
+    lost = _with(batch, position, call(batch.calls[position].mode, Phase.LOST))
+    failed = _change(batch, calls=lost, lane=Lane.DRAINING, next_start=position + 1, failed=True)
+    return Step(failed, (_seen(EventName.CALL_LOGGED, position),))  # SCD-9, LOG-3
+
+
 @clause("SCD-12", "FIN-4")
 def concludes(batch: Batch) -> bool:
     """Say whether the batch concludes the turn.

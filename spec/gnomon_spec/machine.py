@@ -90,6 +90,20 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class CallUnlogged:
+    """The record of the next call cannot be appended to the log."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairUnfinished:
+    """The record of the result of a call that never started cannot be appended to the log."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """The batch returns."""
 
@@ -125,7 +139,8 @@ class Reclassify:
 
 
 LaneMove: TypeAlias = Start | Stop | BeginCommit | Commits | Skip | Close | Drain | Raise | Notice
-Action: TypeAlias = LaneMove | Prepared | BodyStarts | DispatchSettles | Abort | Reclassify
+LogFails: TypeAlias = CallUnlogged | PairUnfinished
+Action: TypeAlias = LaneMove | LogFails | Prepared | BodyStarts | DispatchSettles | Abort | Reclassify
 
 
 def step(state: Batch, action: Action) -> Step[Batch, Event]:
@@ -147,6 +162,10 @@ def step(state: Batch, action: Action) -> Step[Batch, Event]:
             return chapter.committed(state, position, answer)
         case Skip(position):
             return chapter.skip(state, position)
+        case CallUnlogged(position):
+            return chapter.call_unlogged(state, position)
+        case PairUnfinished(position):
+            return chapter.pair_unfinished(state, position)
         case Close():
             return chapter.close(state)
         case Drain():

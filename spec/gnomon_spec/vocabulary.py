@@ -361,7 +361,8 @@ class Setup(NamedTuple):
 
     The numbers say how many listeners each waterfall has; `service` whether there
     is somebody to ask, and `never` that the session's policy is never to.
-    `timeout` is the place of the timeout among the wrappers, which count it; None
+    `unlogged` names the record of an approval (asked or decided) that cannot be
+    appended to the log. `timeout` is the place of the timeout among the wrappers, which count it; None
     where the tool has none.
     """
 
@@ -378,6 +379,7 @@ class Setup(NamedTuple):
     scope: bool = True
     turn: bool = True
     never: bool = False
+    unlogged: str | None = None
     timeout: int | None = None
     nested: bool = False
 

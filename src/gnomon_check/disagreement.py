@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
-from gnomon_check import explain
+from gnomon_check import explain, moments
 from gnomon_check.changes import OPERATIONS, change_of, subject_of
 from gnomon_check.events import Event
 from gnomon_check.oracle import Blocked, Oracle, World
@@ -44,7 +44,7 @@ from gnomon_spec.dispatch import before_the_body
 from gnomon_spec.kernel import Refused
 from gnomon_spec.properties import Broken
 from gnomon_spec.values import NotAValue
-from gnomon_spec.vocabulary import Code, Phase, Stage
+from gnomon_spec.vocabulary import Code, Phase
 
 
 def labels(scenario: Scenario) -> Callable[[int], str]:
@@ -90,13 +90,14 @@ def not_quiet(oracle: Oracle, number: int, window: Window) -> Problem:
     words = Words(oracle.scenario)
     seen = words.waiting(window.blocked, window.idle)
     quiet = oracle.quiet_worlds()
+    identifier = _clause_of_quiet(oracle, window)
     begin = f"{words.window(number, window)} the implementation {seen}.\n"
     if quiet:
         expected = sorted({words.waiting(oracle.blocked(one), oracle.idle(one)) for one in quiet})
-        text = f"{begin}  By the specification it {' or '.join(expected)}: {_clause_of_quiet(oracle)}."
+        text = f"{begin}  By the specification it {' or '.join(expected)}: {identifier}."
     else:
         text = f"{begin}  By the specification more has to happen first: {words.allowed(oracle)}."
-    return Problem("specification", _clause_of_quiet(oracle), text, seen)
+    return Problem("specification", identifier, text, seen)
 
 
 def never_ends(oracle: Oracle, number: int) -> Problem:
@@ -144,7 +145,12 @@ def report_body(report: str, pos: int, *, ran: bool) -> Problem:
     return Problem("report", "", f"{report}: the body of call {pos + 1} {must}", seen)
 
 
-def _clause_of_quiet(oracle: Oracle) -> str:
+def _clause_of_quiet(oracle: Oracle, window: Window) -> str:
+    if isinstance(window.step, RepairStep):
+        return "REP-1"
+    refused = moments.unlogged(oracle)
+    if refused is not None:
+        return refused.clause
     events = {key[0] for key in oracle.allowed()}
     for name, identifier in (
         ("result.logged", "SCD-7"),
@@ -180,7 +186,7 @@ _OF_THE_LANE = ("call.logged", "result.logged", "batch.closed")
 
 def why_not(oracle: Oracle, key: Key) -> Refused:
     """The first condition that forbids an event, in the state that has come furthest; calls by position."""
-    refused = _of_a_call_under_abort(oracle, key)
+    refused = moments.refused_at_once(oracle, key)
     if refused is not None:
         return refused
     allowed = oracle.allowed()
@@ -188,10 +194,10 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     if other:
         words = Words(oracle.scenario)
         return Refused(_clause_of_detail(key, other[0]), f"it is {words.details(other)} here")
-    accepting = sorted(str(pos) for name, pos, _ in allowed if name == "context.accepted")
+    accepting = [pos for name, pos, _ in allowed if name == "context.accepted" and pos is not None]
     if accepting and key[0] in _OF_THE_LANE:
         identifier, reason = _COMES_FIRST["context.accepted"]
-        return Refused(identifier, f"call {accepting[0]} is under way, and {reason}")
+        return Refused(identifier, f"call {min(accepting)} is under way, and {reason}")
     refusals = list(_refusals(oracle, key))
     for refused in refusals:
         if refused.clause != "SCD-7":
@@ -205,30 +211,11 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     name, pos, _ = key
     if pos is None:
         return Refused("SCD-11", "nothing of the kind can happen there")
-    if any(_hears_nothing(oracle, world, pos) for world in oracle.closure()):
-        return Refused("CRE-5", f"call {pos} has its caller's signal there, and that has not aborted")
+    refused = moments.hears_nothing(oracle, pos)
+    if refused is not None:
+        return refused
     identifier, reason = _OUT_OF_PLACE.get(name, ("DSP-6", "its script does nothing of the kind there"))
     return Refused(identifier, f"call {pos} is elsewhere, and {reason}")
-
-
-def _of_a_call_under_abort(oracle: Oracle, key: Key) -> Refused | None:
-    """Why the wrappers of a call do not begin that was prepared when the caller had aborted."""
-    name, pos, detail = key
-    for world in oracle.closure():
-        call = world.calls[pos] if pos is not None and pos < len(world.calls) else None
-        if call is None or call.body_invoked:
-            continue
-        was_prepared = call.stage in (Stage.SETTLED, Stage.PROJECT, Stage.POST)
-        if name == "policy.entered" and detail[0] == "execute" and call.aborted and was_prepared:
-            return Refused("GRD-5", f"the caller has aborted, so call {pos} is not dispatched")
-    return None
-
-
-def _hears_nothing(oracle: Oracle, world: World, pos: int) -> bool:
-    """Whether a listener that is no wrapper awaits an abort: its signal is the caller's, and no other."""
-    call = world.calls[pos] if pos < len(world.calls) else None
-    awaits = Blocked(await_abort=pos) in oracle.blocked(world)
-    return call is not None and call.stage in (Stage.PRE, Stage.POST) and awaits
 
 
 def _refusals(oracle: Oracle, key: Key) -> Iterator[Refused]:

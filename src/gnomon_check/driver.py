@@ -110,7 +110,7 @@ class Drive:
         """Do a step of the schedule, and wait until nothing can proceed."""
         match step:
             case CrashStep():
-                self.harness.crashed = True
+                self.harness.crash()
             case RepairStep():
                 self.harness.crashed = False
                 self.harness.controls.repair()

@@ -6,6 +6,7 @@ The implementation runs its real pipeline; everything around it is the harness's
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from contextvars import ContextVar
 from hashlib import sha256
@@ -76,6 +77,8 @@ class Harness:
         self._broken_off = False
         self.crashed = False
         """The runtime has been dropped: nothing that it still does is seen, or logged."""
+        self._has_crashed = False
+        self._appended: Counter[str] = Counter()
         self.over = True
         self.failed = False
         """A batch has failed, and left its log to be repaired: no other is opened on it (REP-1, PY-10)."""
@@ -106,6 +109,15 @@ class Harness:
         """Go on to another batch: what was done for the one before it, its gates and answers, is past."""
         self._stand_before(scenario)
         self.controls.begin()
+
+    def takes_record(self, record: str) -> bool:
+        """Whether the log takes a record of that kind; where the scenario has it fail, one it does not."""
+        self._appended[record] += 1
+        return self._has_crashed or not self.scenario.fails_to_append(record, self._appended[record])
+
+    def crash(self) -> None:
+        """The process ends: what repairs its log is another, and has no trouble with it."""
+        self.crashed = self._has_crashed = True
 
     # -- events ---------------------------------------------------------------------------------
 

@@ -167,11 +167,32 @@ class Journeys:
 
     # -- the machine of a call ------------------------------------------------------------------
 
+    def _logged(
+        self, world: World, pos: int, move: journey.Move, taken: journey.Stepped
+    ) -> tuple[World, journey.Stepped]:
+        """What a move comes to by which an approval is logged: something else where the log fails (LOG-3)."""
+        if self.scenario.log is None or not self.of_batch(pos):
+            return world, taken
+        execution = world.call(pos)
+        names = [event.name for event in taken.events]
+        asked, decided = world.requests
+        asked += names.count(EventName.APPROVAL_ASKED)
+        unlogged = None
+        if EventName.APPROVAL_ASKED in names and self.scenario.fails_to_append("approval/asked", asked):
+            unlogged = "asked"
+        elif EventName.APPROVAL_DECIDED in names:
+            decided += 1
+            unlogged = "decided" if self.scenario.fails_to_append("approval/decided", decided) else None
+        world = world._replace(requests=(asked, decided))
+        if unlogged is None:
+            return world, taken
+        return world, _step(_surrounded(execution, unlogged=unlogged), move)
+
     def journey(self, world: World, pos: int, move: journey.Move, before: tuple[Key, ...] = ()) -> Move:
         """Take a move of the machine of a call, and see what is to be seen of it."""
         world = self._looked(world, pos)
         execution = world.call(pos)
-        taken = _step(execution, move)
+        world, taken = self._logged(world, pos, move, _step(execution, move))
         following = self._timed(world.with_call(pos, taken.state), pos)
         if taken.state.stage is Stage.APPROVAL and execution.stage is not Stage.APPROVAL:
             following = self.asked(following, pos)

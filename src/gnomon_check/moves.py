@@ -38,12 +38,15 @@ from gnomon_spec.machine import (
     Action,
     BeginCommit,
     BodyStarts,
+    CallUnlogged,
     Close,
     Commits,
     DispatchSettles,
     Notice,
+    PairUnfinished,
     Prepared,
     Raise,
+    Skip,
     Start,
     lane_moves,
     step,
@@ -180,6 +183,10 @@ class Moves(Policies):
             if asked and isinstance(action, Close | Raise):
                 continue  # PY-13: the batch does not return before an approver has ended
             match action:
+                case Start(pos) | Skip(pos) if self.scenario.fails_to_append("tool/call", pos + 1):
+                    yield self._take(world, CallUnlogged(pos))
+                case Skip(pos) if self.scenario.fails_to_append("tool/result", pos + 1):
+                    yield self._take(world, PairUnfinished(pos))
                 case Start(pos):
                     yield self._start(world, pos)
                 case BeginCommit(pos):
@@ -287,6 +294,8 @@ class Moves(Policies):
     def _commit(self, world: World, pos: int, outcome: Outcome) -> Move:
         """Log a result. A call that is a success by now looked at the signal before it aborted (CAN-1)."""
         assert world.batch is not None
+        if self.scenario.fails_to_append("tool/result", pos + 1):
+            return self._take(world, Commits(pos, Fault()))  # LOG-3
         if outcome.is_error or not world.batch.aborted:
             return self._take(world, Commits(pos, outcome))
         looked = world._replace(batch=world.batch._replace(aborted=False))

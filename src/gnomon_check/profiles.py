@@ -30,6 +30,7 @@ PROFILES: dict[str, str] = {
     "SINGLE": "a call outside of any batch",
     "NESTED": "calls that bodies make",
     "SEVERAL": "several batches on one runtime",
+    "LOG": "a log that does not take a record",
     "RESUME": "a log that is repaired after a crash",
     "NATIVE": "native cancellation, of the caller's task and of bodies",
 }
@@ -88,6 +89,8 @@ def _of_batches(scenario: Scenario) -> Iterator[str]:
             yield "BOUND"
     if len(counts) > 1:
         yield "SEVERAL"
+    if scenario.log is not None:
+        yield "LOG"
     if any(call.arguments != "{}" for one in scenario.batches for call in one.calls):
         yield "ARGS"
 

@@ -183,6 +183,19 @@ class ScenarioApproval(Strict):
     answerers: list[Answerer] = Field(default_factory=list)
 
 
+class FailAppend(Strict):
+    """The append that fails: of the records of that kind, the nth in the log."""
+
+    record: Literal["tool/call", "tool/result", "approval/asked", "approval/decided"]
+    nth: PositiveInt = 1
+
+
+class ScenarioLog(Strict):
+    """The session log. After an append that fails the next one is taken: whoever goes on is seen to."""
+
+    fail_append: FailAppend
+
+
 class ScenarioCall(Strict):
     """One call of a batch; `arguments` is the raw text."""
 
@@ -253,6 +266,7 @@ class Scenario(Strict):
     hooks: list[ScenarioHook] = Field(default_factory=list)
     guards: list[ScenarioGuard] = Field(default_factory=list)
     approval: ScenarioApproval | None = None
+    log: ScenarioLog | None = None
     batches: list[ScenarioBatch]
     schedule: list[ScheduleStep]
     report: FieldReport | None = None
@@ -265,6 +279,8 @@ class Scenario(Strict):
             raise ValueError("mode `single` is for one call")
         if any(call.name == "run_code" for one in self.batches for call in one.calls):
             raise ValueError("this version runs no programs: no call is of `run_code`")
+        if self.log is not None and (self.mode == "single" or len(self.batches) != 1):
+            raise ValueError("a log fails in a scenario of one batch: a single call has none")
         if self.report is not None and len(self.batches) != 1:
             raise ValueError("a report is about one batch")
         self._names_are_known()
@@ -349,6 +365,11 @@ class Scenario(Strict):
             Scenario.model_construct(**{**held, "batches": [batch], "schedule": self.schedule[begin:end]})
             for batch, begin, end in parts
         ]
+
+    def fails_to_append(self, record: str, nth: int) -> bool:
+        """Whether the log does not take the nth record of a kind."""
+        failing = None if self.log is None else self.log.fail_append
+        return failing is not None and (failing.record, failing.nth) == (record, nth)
 
     @property
     def all_scopes(self) -> list[ScenarioScope]:

@@ -84,6 +84,8 @@ class World(NamedTuple):
     """The calls outside of the batch that have been answered."""
     crashed: bool = False
     repaired: bool = False
+    requests: tuple[int, int] = (0, 0)
+    """How often an approval was to be logged as asked, and how often as decided."""
     due: tuple[Key, ...] = ()
     """Events that the lane has begun to write and that come before anything else of it."""
 

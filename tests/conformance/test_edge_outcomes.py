@@ -25,6 +25,11 @@ RENDER_FIRST: tuple[Edit, ...] = (
     ),
 )
 
+SUPPRESS: Edit = (
+    "from collections.abc import",
+    "from contextlib import suppress\nfrom collections.abc import",
+)
+
 FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
     "ask-aborted": (
         "approval",
@@ -177,6 +182,87 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
             ),
         ),
         "OUT-1",
+    "log-fails-at-call": (
+        "scheduler",
+        (
+            (
+                "        self._journal.call(position, slot.call.announced)",
+                (
+                    "        with suppress(LogError):\n"
+                    "            self._journal.call(position, slot.call.announced)"
+                ),
+            ),
+            SUPPRESS,
+        ),
+        "SCD-9",
+    ),
+    "log-fails-at-result": (
+        "scheduler",
+        (
+            (
+                "            self._journal.result(position, slot.call.announced, result)\n",
+                (
+                    "            with suppress(LogError):\n"
+                    "                self._journal.result(position, slot.call.announced, result)\n"
+                ),
+            ),
+            SUPPRESS,
+        ),
+        "SCD-9",
+    ),
+    "log-fails-at-pair": (
+        "scheduler",
+        (
+            (
+                "            self._journal.result(position, call, result)\n",
+                (
+                    "            with suppress(LogError):\n"
+                    "                self._journal.result(position, call, result)\n"
+                ),
+            ),
+            SUPPRESS,
+        ),
+        "SCD-9",
+    ),
+    "log-fails-at-asking": (
+        "approval",
+        (
+            (
+                "        request = None if log is None else log.asked(",
+                (
+                    "        request = None\n        with suppress(LogError):\n"
+                    "            request = None if log is None else log.asked("
+                ),
+            ),
+            SUPPRESS,
+            ("from gnomon.errors import Code,", "from gnomon.errors import LogError, Code,"),
+        ),
+        "LOG-3",
+    ),
+    "log-fails-at-grant": (
+        "approval",
+        (
+            (
+                "            log.decided(",
+                "            with suppress(LogError):\n                log.decided(",
+            ),
+            SUPPRESS,
+            ("from gnomon.errors import Code,", "from gnomon.errors import LogError, Code,"),
+        ),
+        "LOG-3",
+    ),
+    "log-fails-then-repaired": (
+        "scheduler",
+        (
+            (
+                "            self._note_failure(error)\n            while self._in_flight:  # nothing",
+                (
+                    "            self._note_failure(error)\n            self._journal.close('failed')\n"
+                    "            while self._in_flight:  # nothing"
+                ),
+            ),
+        ),
+        "REP-1",
     ),
     "unfit-while-aborted": (
         "pipeline",

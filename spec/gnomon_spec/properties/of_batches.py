@@ -158,14 +158,15 @@ def no_start_after_abort(ledger: Ledger, one: Event) -> Finding:
     """After an abort nothing starts: a call logged then is answered at once, as never started.
 
     SCD-8  Calls not started MUST be logged as a pair, with
-           ABORTED_BEFORE_DISPATCH.
+           ABORTED_BEFORE_DISPATCH. Where the batch fails the pair MAY be cut
+           short: the log may have failed between the two.
     DSP-3  A body MUST NOT start once the caller has aborted.
     """
     if one.name is EventName.BODY_STARTED and ledger.aborted and one.pos is not None:
         return ("DSP-3", "body after the abort", (one.pos,))
     if ledger.pair is None:
         return None
-    if one.name in (EventName.CALL_LOGGED, EventName.BATCH_CLOSED, EventName.BATCH_FAILED):
+    if one.name in (EventName.CALL_LOGGED, EventName.BATCH_CLOSED):
         return ("SCD-8", "started after the abort", (ledger.pair,))
     if one.name is EventName.RESULT_LOGGED:
         paired = one.pos == ledger.pair and one.outcome == Outcome(Code.ABORTED_BEFORE_DISPATCH)

@@ -447,6 +447,8 @@ class _Session:
     def append(self, record: Record) -> int:
         if self._harness.crashed:
             raise LogError("the process has ended")
+        if not self._harness.takes_record(record.type):
+            raise LogError(f"the log does not take the record {record.type}")
         seq = self._inner.append(record)
         data = record.data
         match record.type:

@@ -132,13 +132,19 @@ const SERVICES = {
 /** A session that tells of what the runtime appends to it. */
 export class SeenSession extends Session {
   #harness;
+  #fails; // which record it does not take, if any
+  #appended = new Map(); // how many of each kind it was given
 
-  constructor(harness) {
+  constructor(harness, fails) {
     super();
     this.#harness = harness;
+    this.#fails = fails;
   }
 
   append(type, data) {
+    const nth = (this.#appended.get(type) ?? 0) + 1;
+    this.#appended.set(type, nth);
+    if (type === this.#fails?.record && nth === (this.#fails.nth ?? 1)) throw new Error(`no ${type} can be written`);
     const seq = super.append(type, data);
     const told = SEEN[type]?.(data, this.#harness);
     if (told !== undefined) {

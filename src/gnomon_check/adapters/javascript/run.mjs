@@ -21,8 +21,8 @@ export class Run extends Inputs {
       error: ({ message, code, name }) => new ToolError(message, { code, name: name ?? undefined }),
     });
     super(scenario, harness);
-    const { presentation: mode, limits, approval, caller } = this.scenario;
-    this.#session = new SeenSession(harness);
+    const { presentation: mode, limits, approval, caller, log } = this.scenario;
+    this.#session = new SeenSession(harness, log?.fail_append);
     this.#runtime = new Runtime({
       clock: harness.clock,
       mode,

@@ -1,0 +1,63 @@
+"""What a moment itself forbids: a log that has failed, an approval that is in no log, an abort.
+
+Most of what is wrong is told by what else could have come. At these moments the clause is another than
+that of the event which comes next.
+"""
+
+from __future__ import annotations
+
+from gnomon_check.oracle import Blocked, Oracle, World
+from gnomon_check.refinement import Key
+from gnomon_spec.kernel import Refused
+from gnomon_spec.vocabulary import Stage
+
+
+def refused_at_once(oracle: Oracle, key: Key) -> Refused | None:
+    """Why an event may not come at a moment, whatever else could; or nothing."""
+    for world in oracle.closure():
+        refused = _unlogged(oracle, world, key[1]) or _not_dispatched(world, key)
+        if refused is not None:
+            return refused
+    return None
+
+
+def unlogged(oracle: Oracle, pos: int | None = None) -> Refused | None:
+    """Why nothing of a call goes on, or of any call, where the log did not take a record (SCD-9, LOG-3)."""
+    found = (_unlogged(oracle, world, pos) for world in oracle.closure())
+    return next((one for one in found if one is not None), None)
+
+
+def _unlogged(oracle: Oracle, world: World, pos: int | None) -> Refused | None:
+    if oracle.scenario.log is None:
+        return None
+    for number, call in enumerate(world.calls):
+        if call is not None and call.setup.unlogged and pos in (None, number):
+            return Refused(
+                "LOG-3", f"the log did not take the approval of call {number}, which grants nothing"
+            )
+    if world.batch is not None and world.batch.failed:
+        return Refused(
+            "SCD-9", "the log did not take a record, so that nothing further starts or is appended"
+        )
+    return None
+
+
+def _not_dispatched(world: World, key: Key) -> Refused | None:
+    """A call that was prepared when the caller had aborted comes to none of its wrappers (GRD-5)."""
+    name, pos, detail = key
+    call = world.calls[pos] if pos is not None and pos < len(world.calls) else None
+    if name != "policy.entered" or detail[0] != "execute" or call is None or call.body_invoked:
+        return None
+    if call.aborted and call.stage in (Stage.SETTLED, Stage.PROJECT, Stage.POST):
+        return Refused("GRD-5", f"the caller has aborted, so call {pos} is not dispatched")
+    return None
+
+
+def hears_nothing(oracle: Oracle, pos: int) -> Refused | None:
+    """Why a listener that is no wrapper, and awaits an abort, does not go on: only its caller's counts."""
+    for world in oracle.closure():
+        call = world.calls[pos] if pos < len(world.calls) else None
+        awaits = Blocked(await_abort=pos) in oracle.blocked(world)
+        if call is not None and call.stage in (Stage.PRE, Stage.POST) and awaits:
+            return Refused("CRE-5", f"call {pos} has its caller's signal there, and that has not aborted")
+    return None
