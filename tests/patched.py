@@ -38,7 +38,11 @@ def runtime_with(module: str, *edits: Edit) -> Iterator[type]:
             yield edited.Runtime
             return
         uses = [(f"from gnomon.{module} import", f"from {broken} import")]
-        if module == "pipeline":
+        if module == "waterfall":
+            _load("gnomon_broken_pipeline", package / "pipeline.py", uses)
+            names.append("gnomon_broken_pipeline")
+            uses = [("from gnomon.pipeline import", "from gnomon_broken_pipeline import")]
+        if module in ("pipeline", "waterfall"):
             _load("gnomon_broken_scheduler", package / "scheduler.py", uses)
             names.append("gnomon_broken_scheduler")
             uses.append(("from gnomon.scheduler import", "from gnomon_broken_scheduler import"))

@@ -20,6 +20,7 @@ from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
+    CallKeptStep,
     CancelStep,
     CrashStep,
     OpenStep,
@@ -148,7 +149,7 @@ def report_body(report: str, pos: int, *, ran: bool) -> Problem:
 def _clause_of_quiet(oracle: Oracle, window: Window) -> str:
     if isinstance(window.step, RepairStep):
         return "REP-1"
-    refused = moments.unlogged(oracle)
+    refused = moments.unlogged(oracle) or moments.to_be_refused(oracle)
     if refused is not None:
         return refused.clause
     events = {key[0] for key in oracle.allowed()}
@@ -387,6 +388,8 @@ class Words:
 
     def input(self, one: SingleStep) -> str:
         match one:
+            case CallKeptStep(call_kept=kept):
+                return f"the kept next() {kept.name} is called"
             case RequestModelStep():
                 return "the model is to be asked"
             case OpenStep():
@@ -441,7 +444,14 @@ class Words:
                 return f"{listener} ({waterfall})"
             case ("guard.answered", (guard, answer)):
                 return f"{answer} ({guard})"
-            case ("approval.decided" | "context.accepted" | "context.deferred" | "signal.aborted", (what,)):
+            case (
+                "approval.decided"
+                | "context.accepted"
+                | "context.deferred"
+                | "signal.aborted"
+                | "op.refused",
+                (what,),
+            ):
                 return str(what)
             case ("registry.changed", (op, about, refused)):
                 return f"{op} {about}, refused" if refused else f"{op} {about}"

@@ -25,6 +25,7 @@ from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
+    CallKeptStep,
     CancelStep,
     CrashStep,
     OpenStep,
@@ -97,6 +98,7 @@ class Drive:
 
     def __init__(self, harness: Harness, target: Target, tasks: TaskGroup) -> None:
         self.harness = harness
+        harness.tasks = tasks
         self._runner = _Runner(harness, target)
         self._tasks = tasks
         self._later = iter(harness.scenario.by_batch()[1:])
@@ -143,6 +145,8 @@ class Drive:
                 harness.clock.advance(advance.ms)
             case RequestModelStep():
                 harness.request_model()
+            case CallKeptStep(call_kept=kept):
+                harness.call_kept(kept.name)
             case _:
                 harness.change(change_of(one))
 

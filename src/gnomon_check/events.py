@@ -305,6 +305,15 @@ class RegistryChanged(_Event):
     refused: str | None = None
 
 
+class OpRefused(_CallEvent):
+    """A script asked for what is refused: a `next` that is late or pending, a change of what is frozen."""
+
+    event: Literal["op.refused"]
+    op: Literal["next", "defer", "mutate", "set_signal", "set_signal_value"]
+    role: str | None = None
+    reason: str | None = None
+
+
 class ModelRequested(_Event):
     """The next request of the model was put together: the names of the tools that it shows, in order."""
 
@@ -370,6 +379,7 @@ _KNOWN = (
     ResultObserved,
     ResultReturned,
     RegistryChanged,
+    OpRefused,
     ModelRequested,
     TimeAdvanced,
     Warned,
@@ -417,6 +427,7 @@ AnyEvent: TypeAlias = Annotated[
     | Annotated[ResultObserved, Tag("result.observed")]
     | Annotated[ResultReturned, Tag("result.returned")]
     | Annotated[RegistryChanged, Tag("registry.changed")]
+    | Annotated[OpRefused, Tag("op.refused")]
     | Annotated[ModelRequested, Tag("model.requested")]
     | Annotated[TimeAdvanced, Tag("time.advanced")]
     | Annotated[Warned, Tag("warned")]

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from contextvars import ContextVar
 from hashlib import sha256
 from typing import Any
 
 import anyio
 import anyio.lowlevel
+from anyio.abc import TaskGroup
 
 from gnomon_check.changes import OPERATIONS, Change, subject_of
 from gnomon_check.driven import Answered, BodyContext, Cause, Controls, Signal
 from gnomon_check.events import Event
 from gnomon_check.layers import layers_of
-from gnomon_check.playing import play
+from gnomon_check.playing import Row, Started, play
 from gnomon_check.quiescence import break_off
 from gnomon_check.scenario import Scenario, ScenarioTool
 from gnomon_check.script_steps import Execute
@@ -83,6 +85,8 @@ class Harness:
         self.failed = False
         """A batch has failed, and left its log to be repaired: no other is opened on it (REP-1, PY-10)."""
         self._stand_before(scenario)
+        self.tasks: TaskGroup | None = None
+        """Where what nobody waits for runs."""
         self.controls = target.prepare(self)
 
     def _stand_before(self, scenario: Scenario) -> None:
@@ -102,6 +106,8 @@ class Harness:
         """The calls that bodies have made: each with the position and the attempt of the one that made it."""
         self._logged: list[int] = []
         self._bodies: set[int] = set()
+        self._left: dict[int, BodyContext] = {}
+        self._nexts: dict[str, tuple[Row, Callable[[], object]]] = {}
         self._from_outside: dict[int, object] = {}
         """With what the signal aborted that a call was made with which a body has made, once it has."""
 
@@ -217,7 +223,14 @@ class Harness:
         attempt = self.attempts[pos] = self.attempts.get(pos, 0) + 1
         self._kept.pop(pos, None)  # an interruption that an earlier attempt never came to is not for this one
         stage = BodyStage(self, pos, signal, context=context)
-        return await play(tool.body, pos, attempt, tool.interrupt == "cancel", stage)
+        try:
+            return await play(tool.body, pos, attempt, tool.interrupt == "cancel", stage)
+        finally:
+            self._left[pos] = context
+
+    def left_by_a_body(self, pos: int) -> BodyContext | None:
+        """What the last body of a call was given that has ended; whoever has it still may try to use it."""
+        return self._left.get(pos)
 
     def bind(self, token: object) -> int:
         """Remember which call an execution belongs to: the one that is being prepared, logged last."""
@@ -312,6 +325,46 @@ class Harness:
             self.emit("signal.aborted", signal=signal, reason=reason)
             abort(Cause(signal, reason))
 
+    async def start(self, following: Callable[[], Awaitable[object]]) -> Started:
+        """Have the rest of a row run in a task of its own; answers once it has begun."""
+        started = Started(anyio.Event())
+        going = following()
+        begun = anyio.Event()
+
+        async def rest() -> None:
+            begun.set()
+            try:
+                started.answer = await going
+            except anyio.get_cancelled_exc_class():
+                raise
+            except BaseException as error:  # it is the answer, for whoever may wait for it
+                started.raised = error
+            finally:
+                started.over.set()
+
+        assert self.tasks is not None, "it is there while a scenario runs"
+        self.tasks.start_soon(rest)
+        await begun.wait()
+        return started
+
+    def keep(self, name: str, row: Row, following: Callable[[], object]) -> None:
+        """Keep the `next` of a listener under a name; the last of a name is the one that counts."""
+        self._nexts[name] = (row, following)
+
+    def call_kept(self, name: str) -> None:
+        """Call a `next` that was kept, if its listener has ended: then it is to be refused (PRE-7)."""
+        if name not in self._nexts or not self._nexts[name][0].ended:
+            return
+        row, following = self._nexts[name]
+        try:
+            going = following()
+        except Exception as error:  # in which way it is refused is the implementation's
+            row.refused("next", f"its listener has ended: {type(error).__name__}: {error}")
+            return
+        row.goes_on()
+        if self.tasks is not None and isinstance(going, Coroutine):
+            self.tasks.start_soon(_awaited, going)
+
     def change(self, change: Change) -> None:
         """Change what stands in the layers; that it was done, or refused, is an event."""
         following, refusal = self._layers.changed(change)
@@ -367,6 +420,12 @@ class Harness:
     def kept(self, pos: int) -> BaseException | None:
         """The interruption that a gate kept for the body at `pos`."""
         return self._kept.pop(pos, None)
+
+
+async def _awaited(going: Coroutine[Any, Any, object]) -> None:
+    """Await what should never have begun; what comes of it is seen in what it does."""
+    with suppress(Exception):
+        await going
 
 
 def digest(text: str) -> str:

@@ -20,6 +20,7 @@ from gnomon_check.scripts import (
     ChangeLayers,
     Effect,
     Frame,
+    Tamper,
     Tell,
     WaitForAbort,
     WaitForGate,
@@ -61,6 +62,14 @@ class Move(NamedTuple):
 
 _step = lru_cache(maxsize=4096)(journey.step)
 """The machine of a call only looks at what it is given, so what it has said once it says again."""
+
+
+WATERFALLS = {
+    Stage.PRE: "pre_execute",
+    Stage.EXECUTE: "execute",
+    Stage.BODY: "execute",
+    Stage.POST: "post_execute",
+}
 
 
 class Journeys:
@@ -105,7 +114,7 @@ class Journeys:
                 yield Move((), asleep, urgent=True)
             case WaitForTime() if frame.wakes is not None and frame.wakes <= world.now:
                 yield Move((), after)
-            case Tell() | ChangeLayers():
+            case Tell() | ChangeLayers() | Tamper():
                 yield Move(*self.wants(after, pos, [effect]))
             case AbortSignalOf(name):
                 keys, following = self.wants(after, pos, [effect])
@@ -125,6 +134,8 @@ class Journeys:
                 case AbortSignalOf(name):
                     seen, world = abort_own(world, name)
                     keys.extend(seen)
+                case Tamper():
+                    keys.append(("op.refused", pos, ("mutate",)))  # VAL-7, ARG-5, CRE-5
                 case ChangeLayers(change):
                     key, world = self.change(world, change)
                     keys.append(key)
@@ -197,7 +208,7 @@ class Journeys:
         if taken.state.stage is Stage.APPROVAL and execution.stage is not Stage.APPROVAL:
             following = self.asked(following, pos)
         keys, following = self.seen(following, pos, taken.events)
-        return Move((*before, *keys), spread(following))
+        return Move((*before, *keys), spread(_answered(following, pos, execution)))
 
     def asked(self, world: World, pos: int) -> World:
         """The world in which the approval of a call is asked: who answers is fixed (PRE-1, APP-8)."""
@@ -321,6 +332,21 @@ class Journeys:
             assert answerer is not None
             return answerer.script
         return self.hook(world, place).script
+
+
+def _answered(world: World, pos: int, before: Execution) -> World:
+    """The world that knows which listeners were just answered that do not wait for it (PRE-7)."""
+    stage = world.call(pos).stage
+    where = WATERFALLS.get(stage)
+    pending = {one.listener for one in before.frames if one.pending}
+    if where is None or not pending or WATERFALLS.get(before.stage) != where:
+        return world
+    for one in world.call(pos).frames:
+        place: Place = (pos, where, one.listener)
+        frame = world.frame(place)
+        if one.listener in pending and not one.pending and frame is not None and not frame.delegating:
+            world = world._replace(just_answered=world.just_answered | {place})
+    return world
 
 
 def _surrounded(execution: Execution, **now: Any) -> Execution:

@@ -14,11 +14,28 @@ from gnomon_spec.vocabulary import Stage
 
 def refused_at_once(oracle: Oracle, key: Key) -> Refused | None:
     """Why an event may not come at a moment, whatever else could; or nothing."""
+    refused = to_be_refused(oracle, key[1])
+    if refused is not None:
+        return refused
     for world in oracle.closure():
-        refused = _unlogged(oracle, world, key[1]) or _not_dispatched(world, key)
+        refused = _unlogged(oracle, world, key[1]) or _not_dispatched(world, key) or _still_runs(world, key)
         if refused is not None:
             return refused
     return None
+
+
+_CLAUSES = {"next": "PRE-7", "defer": "DSP-15", "mutate": "VAL-7"}
+"""What a refused operation is refused by; all others are about signals."""
+
+
+def _of_op(op: str, pos: int | None) -> Refused:
+    return Refused(_CLAUSES.get(op, "CRE-5"), f"a `{op}` in a script of call {pos} is to be refused first")
+
+
+def to_be_refused(oracle: Oracle, of: int | None = None) -> Refused | None:
+    """What of a call, or of any, has to be refused before anything else can come; or nothing."""
+    found = (one for one in oracle.allowed() if one[0] == "op.refused" and of in (None, one[1]))
+    return next((_of_op(str(detail[0]), pos) for _, pos, detail in found), None)
 
 
 def unlogged(oracle: Oracle, pos: int | None = None) -> Refused | None:
@@ -50,6 +67,17 @@ def _not_dispatched(world: World, key: Key) -> Refused | None:
         return None
     if call.aborted and call.stage in (Stage.SETTLED, Stage.PROJECT, Stage.POST):
         return Refused("GRD-5", f"the caller has aborted, so call {pos} is not dispatched")
+    return None
+
+
+def _still_runs(world: World, key: Key) -> Refused | None:
+    """What a wrapper has started runs to its end before anything else happens to its call (DSP-6)."""
+    name, pos, detail = key
+    call = world.calls[pos] if pos is not None and pos < len(world.calls) else None
+    if call is None or all(frame.settled is None for frame in call.frames):
+        return None
+    if name == "result.logged" or (name == "policy.entered" and detail[0] == "post_execute"):
+        return Refused("DSP-6", f"what a listener of call {pos} has started with next() still runs")
     return None
 
 

@@ -315,11 +315,11 @@ class Moves(Policies):
                 yield dispatched._replace(urgent=not dispatched.keys and not self.scenario.changes)
             case Stage.BODY:
                 yield from self._body(world, pos)
+                yield from self.listener(world, pos)
             case _:
                 if journey.listener_running(execution) is None:
                     yield self._reach_body(world, pos)
-                else:
-                    yield from self.listener(world, pos)
+                yield from self.listener(world, pos)
 
     def _handed_back(self, move: Move, pos: int) -> Move:
         """A call whose dispatch has ended is settled in the same breath, for the lane if it has one."""

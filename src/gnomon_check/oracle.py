@@ -20,6 +20,7 @@ from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
     ApproveStep,
+    CallKeptStep,
     CancelStep,
     OpenStep,
     ReleaseStep,
@@ -61,7 +62,8 @@ class Oracle:
 
     def input(self, given: SingleStep) -> None:
         """Take an input."""
-        self.worlds = _distinct(self._after_input(world, given) for world in self.worlds)
+        rested = (world._replace(just_answered=frozenset()) for world in self.worlds)
+        self.worlds = _distinct(self._after_input(world, given) for world in rested)
 
     def _after_input(self, world: World, given: SingleStep) -> World:
         match given:
@@ -88,6 +90,10 @@ class Oracle:
             case CancelStep():
                 # When the cancellation reaches the waiting task is free: until then bodies may go on.
                 return world if self.idle(world) else world._replace(cancelled=True, landing=True)
+            case CallKeptStep(call_kept=kept):
+                place, late = dict(world.kept).get(kept.name, ((0, "", 0), False))
+                refused: Key = ("op.refused", place[0], ("next",))
+                return world._replace(due=(*world.due, refused)) if late else world  # PRE-7
             case RequestModelStep():
                 return world._replace(due=(*world.due, self._shown_to_the_model(world)))
             case _:

@@ -6,7 +6,8 @@ over nonsense as it is. When a script calls `next()` and what it does with the a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 import anyio
@@ -32,11 +33,17 @@ from gnomon_check.scripts import (
     EndReturned,
     Frame,
     HandOver,
+    HearNext,
+    Keep,
     MakeCall,
     PutBackSignal,
+    PutNonsense,
     PutSignal,
     SetOnCancel,
+    StartNext,
+    Tamper,
     Tell,
+    TryNext,
     WaitForAbort,
     WaitForGate,
     WaitForTime,
@@ -45,6 +52,7 @@ from gnomon_check.scripts import (
     passed,
     sync_effects,
 )
+from gnomon_check.tampering import tampered
 
 
 class Surroundings(Protocol):
@@ -67,6 +75,9 @@ class Surroundings(Protocol):
 
     def change(self, change: Change) -> None:
         """Change what stands in the layers."""
+
+    def tamper(self, path: tuple[str | int, ...], value: object) -> str | None:
+        """Try to change what nobody may; answer why that is refused, or nothing where it is not."""
 
     def exception(self, what: Raise) -> Awaitable[BaseException]:
         """The exception that `raise` of this kind raises."""
@@ -97,6 +108,12 @@ class RowStage(Surroundings, Protocol):
     async def next(self) -> object:
         """Delegate; raises what the rest of the row raises."""
 
+    async def start_next(self) -> Started:
+        """Delegate, and go on once the rest of the row has begun."""
+
+    def keep_next(self, name: str, row: Row) -> None:
+        """Keep `next` under a name, for after the listener has ended."""
+
 
 class ListenerStage(RowStage, Protocol):
     """What a playing listener needs of its implementation."""
@@ -118,6 +135,24 @@ class ListenerStage(RowStage, Protocol):
 
     def put_back_signal(self) -> None:
         """Put the first signal back."""
+
+    def put_nonsense(self, value: object) -> None:
+        """Put what is no signal in place; raises where that is refused."""
+
+    def defer(self, context: str) -> bool:
+        """Hand over a context, which is no business of a listener; raises where that is refused.
+
+        False where it can have no effect any more.
+        """
+
+
+@dataclass(slots=True)
+class Started:
+    """A `next()` that was called, and that nobody has waited for yet."""
+
+    over: anyio.Event
+    answer: object = None
+    raised: BaseException | None = None
 
 
 async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, stage: BodyStage) -> Any:
@@ -179,7 +214,7 @@ async def play(script: Sequence[Step], pos: int, attempt: int, cancels: bool, st
                 frame = await _common(effect, frame, pos, stage)
 
 
-class _Row:
+class Row:
     """One who stands in a row: what its script does to the others, and hears of them."""
 
     def __init__(self, stage: RowStage, about: dict[str, Any]) -> None:
@@ -187,21 +222,79 @@ class _Row:
         self._about = about
         self.delegated = 0
         self.heard: object = None
+        self.ended = False
+        self._has_heard = False
         self._raised: BaseException | None = None
+        self._started: Started | None = None
         stage.emit("policy.entered", **about)
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether it has waited for an answer of the rest of the row."""
+        return self._has_heard
+
+    async def start(self) -> None:
+        """Delegate without waiting; while an earlier one is pending, that is to be refused (PRE-7)."""
+        if self._is_pending():
+            await self.late("an earlier next() is pending")
+            return
+        self._delegates()
+        self._started = await self._stage.start_next()
+
+    async def late(self, why: str) -> None:
+        """Delegate when that is to be refused, and tell that it was."""
+        try:
+            await self._stage.next()
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt | anyio.get_cancelled_exc_class()):
+                raise
+            self.refused("next", f"{why}: {type(error).__name__}: {error}")
+        else:
+            self.goes_on()
+
+    async def hear(self, word: Callable[[object], object]) -> None:
+        """Wait for the `next()` that was started, and tell of its answer."""
+        started = self._started
+        assert started is not None, "it was started by the same step"
+        await started.over.wait()
+        self._started = None
+        self.heard, self._raised, self._has_heard = started.answer, started.raised, True
+        self._resumes(word)
+
+    def refused(self, op: str, reason: str) -> None:
+        """Tell that something was refused, as it has to be."""
+        about = {"pos": self._about["pos"], "role": self._about["waterfall"]}
+        self._stage.emit("op.refused", **about, op=op, reason=reason)
+
+    def goes_on(self) -> None:
+        """Tell that a `next()` was let go on."""
+        self._delegates()
+
+    def _is_pending(self) -> bool:
+        return self._started is not None and not self._started.over.is_set()
+
+    def _delegates(self) -> None:
+        self.delegated += 1
+        self._stage.emit("policy.delegated", **self._about, nth=self.delegated)
+
+    def _resumes(self, word: Callable[[object], object]) -> None:
+        told = "raised" if self._raised is not None else word(self.heard)
+        self._stage.emit("policy.resumed", **self._about, nth=self.delegated, answer=told)
 
     async def next(self, word: Callable[[object], object]) -> None:
         """Delegate, and tell of the answer, as `word` has it."""
-        self.delegated += 1
-        self._stage.emit("policy.delegated", **self._about, nth=self.delegated)
+        if self._is_pending():
+            await self.late("an earlier next() is pending")
+            return
+        self._delegates()
+        self._has_heard = True
         try:
             self.heard, self._raised = await self._stage.next(), None
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt | anyio.get_cancelled_exc_class()):
                 raise  # it is meant for the process, or for this one
             self.heard, self._raised = None, error  # the answer of the rest of the row is that it failed
-        told = "raised" if self._raised is not None else word(self.heard)
-        self._stage.emit("policy.resumed", **self._about, nth=self.delegated, answer=told)
+        self._resumes(word)
 
     def decides(self, decision: str) -> None:
         """Tell how it ends."""
@@ -223,24 +316,42 @@ async def play_listener(
     script: Sequence[Step], pos: int, waterfall: str, listener: str, stage: ListenerStage
 ) -> object:
     """Play the script of a listener to its end, and answer what it decides."""
+    row = Row(stage, {"pos": pos, "waterfall": waterfall, "listener": listener})
+    try:
+        return await _play_listener(script, pos, waterfall, row, stage)
+    finally:
+        row.ended = True
+
+
+async def _play_listener(
+    script: Sequence[Step], pos: int, waterfall: str, row: Row, stage: ListenerStage
+) -> object:
     frame = Frame()
-    row = _Row(stage, {"pos": pos, "waterfall": waterfall, "listener": listener})
     while True:
         effect = effect_at(script, frame, pos, PASSES)
         match effect:
             case CallNext():
                 await row.next(stage.word)
                 frame = passed(frame)
-            case PutSignal(name, is_aborted):
-                stage.put_signal(name, is_aborted)
+            case StartNext(following) | TryNext(following):
+                await row.start()
+                frame = following
+            case HearNext():
+                await row.hear(stage.word)
+                frame = passed(frame)
+            case Keep(name):
+                stage.keep_next(name, row)
+                frame = passed(frame)
+            case HandOver() | PutSignal() | PutNonsense():
+                _oversteps(effect, row, stage)
                 frame = passed(frame)
             case PutBackSignal():
                 stage.put_back_signal()
                 frame = passed(frame)
             case EndPassed():
                 row.passes()
-                answer = row.heard if row.delegated else stage.default()
-                row.decides("passed" if waterfall == "execute" and row.delegated else stage.word(answer))
+                answer = row.heard if row.has_heard else stage.default()
+                row.decides("passed" if waterfall == "execute" and row.has_heard else stage.word(answer))
                 return answer
             case EndDecided(decision, contexts):
                 made = stage.decision(decision, contexts)
@@ -256,13 +367,31 @@ async def play_listener(
                 frame = await _common(effect, frame, pos, stage)
 
 
+def _oversteps(effect: HandOver | PutSignal | PutNonsense, row: Row, stage: ListenerStage) -> None:
+    """Do what not every listener may; that it is refused is told, and the script goes on."""
+    op = _OPERATIONS[type(effect)]
+    try:
+        match effect:
+            case HandOver(context):
+                if not stage.defer(context):
+                    row.refused(op, "it has no effect any more")
+            case PutSignal(name, is_aborted):
+                stage.put_signal(name, is_aborted)
+            case PutNonsense(value):
+                stage.put_nonsense(realised(value))
+    except Exception as error:  # in which way it is refused is the implementation's
+        row.refused(op, f"{type(error).__name__}: {error}")
+
+
+_OPERATIONS = {HandOver: "defer", PutSignal: "set_signal", PutNonsense: "set_signal_value"}
+
 OUTCOMES = ("allowed-once", "rejected", "cancelled", "unavailable")
 
 
 async def play_answerer(script: Sequence[Step], pos: int, answerer: str, stage: RowStage) -> object:
     """Play the script of an approver to its end, and answer what it says."""
     frame = Frame()
-    row = _Row(stage, {"pos": pos, "waterfall": "approval", "listener": answerer})
+    row = Row(stage, {"pos": pos, "waterfall": "approval", "listener": answerer})
     while True:
         effect = effect_at(script, frame, pos, PASSES)
         match effect:
@@ -302,9 +431,16 @@ async def _common(effect: Effect, frame: Frame, pos: int, stage: Surroundings) -
             stage.emit("noted", pos=pos, text=text)
         case AbortSignalOf(signal, reason):
             stage.abort(signal, reason)
+        case Tamper(path, value):
+            _tells_of_refusal(stage, pos, stage.tamper(path, value))
         case _:
             raise AssertionError(f"this script does not hold the step {effect}")
     return passed(frame)
+
+
+def _tells_of_refusal(stage: Surroundings | SyncStage, pos: int, refused: str | None) -> None:
+    if refused is not None:
+        stage.emit("op.refused", pos=pos, op="mutate", reason=refused)
 
 
 class SyncStage(Protocol):
@@ -320,9 +456,14 @@ class SyncStage(Protocol):
         """Change what stands in the layers."""
 
 
-def play_sync(script: Sequence[Step], pos: int, stage: SyncStage, at_end: End = ANSWERS_NOTHING) -> End:
-    """Play a script that cannot wait, and answer how it ends."""
-    effects, end = sync_effects(script, pos, at_end)
+def play_sync(
+    script: Sequence[Step],
+    pos: int,
+    stage: SyncStage,
+    things: Mapping[str, object] | None = None,
+) -> End:
+    """Play a script that cannot wait, and answer how it ends. `things` are what it is given, by name."""
+    effects, end = sync_effects(script, pos, ANSWERS_NOTHING)
     for effect in effects:
         match effect:
             case Tell(text):
@@ -331,6 +472,8 @@ def play_sync(script: Sequence[Step], pos: int, stage: SyncStage, at_end: End = 
                 stage.abort_signal(signal, reason)
             case ChangeLayers(change):
                 stage.change(change)
+            case Tamper(path, value):
+                _tells_of_refusal(stage, pos, tampered(things or {}, path, value))
             case _:
                 raise AssertionError(f"this script does not hold the step {effect}")
     return end

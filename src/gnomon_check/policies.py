@@ -12,7 +12,7 @@ from enum import Enum
 from typing import cast
 
 from gnomon_check import decisions
-from gnomon_check.journeys import Journeys, Move, aborted
+from gnomon_check.journeys import WATERFALLS, Journeys, Move, aborted
 from gnomon_check.refinement import Key
 from gnomon_check.script_steps import Step
 from gnomon_check.scripts import (
@@ -30,8 +30,14 @@ from gnomon_check.scripts import (
     EndRaised,
     EndReturned,
     Frame,
+    HandOver,
+    HearNext,
+    Keep,
     PutBackSignal,
+    PutNonsense,
     PutSignal,
+    StartNext,
+    TryNext,
     WaitForAbort,
     effect_at,
     passed,
@@ -57,14 +63,9 @@ from gnomon_spec.vocabulary import (
     Stage,
     Verdict,
 )
+from gnomon_spec.vocabulary import Frame as Standing
 from gnomon_spec.waterfall import Frames
 
-WATERFALLS = {
-    Stage.PRE: "pre_execute",
-    Stage.EXECUTE: "execute",
-    Stage.BODY: "execute",
-    Stage.POST: "post_execute",
-}
 APPROVAL = "approval"
 
 
@@ -92,25 +93,50 @@ class Policies(Journeys):
     # -- listeners ------------------------------------------------------------------------------
 
     def listener(self, world: World, pos: int) -> Iterator[Move]:
+        """What the listener that is running may do, and those that do not wait for their `next()`."""
         execution = world.call(pos)
-        number = journey.listener_running(execution)
-        assert number is not None
         which = WATERFALLS[execution.stage]
-        place: Place = (pos, which, number)
-        frame = world.frame(place)
-        assert frame is not None
+        for standing in execution.frames:
+            place: Place = (pos, which, standing.listener)
+            frame = world.frame(place)
+            if frame is not None and not (frame.delegating and standing.pending):
+                yield from self._listener(world, place, frame, standing)
+
+    def _listener(self, world: World, place: Place, frame: Frame, standing: Standing) -> Iterator[Move]:
+        pos, which, number = place
+        execution = world.call(pos)
         hook = self.hook(world, place)
-        standing = execution.frames[-1]
-        if frame.delegating:
+        effect = effect_at(hook.script, frame, pos, PASSES)
+        if frame.delegating or (isinstance(effect, HearNext) and not standing.pending):
             nth = standing.delegated
             key: Key = ("policy.resumed", pos, (which, hook.id, nth, _heard(standing.heard)))
-            yield Move((key,), world.with_frame(place, passed(frame)))
+            yield Move((key,), world.with_frame(place, passed(frame)._replace(heard=standing.heard)))
             return
-        effect = effect_at(hook.script, frame, pos, PASSES)
+        after = world.with_frame(place, passed(frame))
+        if isinstance(effect, CallNext | StartNext | TryNext):
+            going_on = passed(frame) if isinstance(effect, CallNext) else effect.following
+            if standing.pending or place in world.just_answered:
+                yield _refused(world.with_frame(place, going_on), pos, "next")  # PRE-7
+            if standing.pending:
+                return
         match effect:
+            case StartNext(following) | TryNext(following):
+                yield self.journey(world.with_frame(place, following), pos, journey.Delegates(number))
             case CallNext():
                 waiting = world.with_frame(place, frame._replace(delegating=True))
                 yield self.journey(waiting, pos, journey.Delegates(number))
+            case HearNext():
+                pass
+            case Keep(name):
+                yield Move((), after.with_kept(name, place), urgent=True)
+            case HandOver():
+                yield _refused(after, pos, "defer")  # DSP-15
+            case PutNonsense():
+                yield _refused(after, pos, "set_signal_value")  # CRE-5
+            case PutSignal() if which != "execute":
+                yield _refused(after, pos, "set_signal")  # CRE-5
+            case PutBackSignal() if which != "execute":
+                yield Move((), after)
             case WaitForAbort() if _hears(execution, frame):
                 yield Move((), world.with_frame(place, passed(frame)), urgent=True)
             case PutSignal(name, is_aborted):
@@ -122,14 +148,13 @@ class Policies(Journeys):
                 after = after._replace(signals=tuple(sorted(made)), signals_made=world.signals_made + 1)
                 yield self.journey(after, pos, journey.SetsSignal(number, one, is_aborted))
             case PutBackSignal():
-                after = world.with_frame(place, passed(frame))
                 found = execution.signal if frame.found is None else frame.found
                 yield self.journey(after, pos, journey.RestoresSignal(number, found))
             case EndRaised(what) if what.kind == "keyboard":
                 yield self.strikes(world, pos)
             case EndPassed() | EndDecided() | EndAuthored() | EndRaised():
-                decision = self._decision(world, pos, which, effect, standing.heard)
-                yield self._decides(world.with_frame(place, None), pos, number, decision)
+                decision = self._decision(world, pos, which, effect, cast("Answer | None", frame.heard))
+                yield self._decides(_ended(world, place), pos, number, decision)
             case _:
                 yield from self.common(world, pos, place, effect)
 
@@ -137,8 +162,10 @@ class Policies(Journeys):
         """Let a policy raise what is meant for the whole process: who waits for it is not asked (PY-4)."""
         struck = self.journey(world, pos, journey.Strikes())
         # Whoever answers a request that was withdrawn goes on, and is waited for (PY-13).
-        frames = tuple(one for one in struck.world.frames if one[0][0] != pos or one[0][1] == APPROVAL)
-        return struck._replace(world=self.interrupted(struck.world._replace(frames=frames), pos))
+        left = struck.world
+        for place, _ in left.frames:
+            left = _ended(left, place) if place[0] == pos and place[1] != APPROVAL else left
+        return struck._replace(world=self.interrupted(left, pos))
 
     def interrupted(self, world: World, pos: int) -> World:
         """The world in which a call is lost to what also ends its batch, so that the bodies end (PY-4)."""
@@ -151,7 +178,7 @@ class Policies(Journeys):
         seen: tuple[Key, ...] = ()
         rendered = Rendered.FITS
         match execution.stage, decision:
-            case Stage.EXECUTE, AuthoredSuccess(fits=True, gone=False):
+            case Stage.EXECUTE | Stage.BODY, AuthoredSuccess(fits=True, gone=False):
                 seen, world, rendered = self.rendered(world, pos)  # DSP-10
                 decision = replace(decision, fits=rendered is Rendered.FITS)
             case Stage.POST, Accept(content=None, value=str(), fits=True, gone=False) if (
@@ -400,6 +427,17 @@ def _standing(world: World, pos: int, frames: Frames) -> World:
     """The world in which the answerers of a call stand so."""
     asking = tuple((asked, frames if asked == pos else one) for asked, one in world.asking)
     return world._replace(asking=asking)
+
+
+def _refused(world: World, pos: int, op: str) -> Move:
+    """What a script asks for is refused, and the script goes on."""
+    return Move((("op.refused", pos, (op,)),), world)
+
+
+def _ended(world: World, place: Place) -> World:
+    """The world in which a listener has ended: a `next` of it that was kept comes too late from here on."""
+    kept = tuple((name, (whose, late or whose == place)) for name, (whose, late) in world.kept)
+    return world.with_frame(place, None)._replace(kept=kept)
 
 
 def _strikes(end: End) -> bool:

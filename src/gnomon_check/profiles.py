@@ -11,6 +11,7 @@ from typing import Any
 from gnomon_check.changes import CHANGES
 from gnomon_check.hostile import kinds_in
 from gnomon_check.scenario import Scenario
+from gnomon_check.script_steps import DeferStep
 
 PROFILES: dict[str, str] = {
     "ORDER": "several calls in one batch: results in the order of the calls, exclusive calls alone",
@@ -30,6 +31,7 @@ PROFILES: dict[str, str] = {
     "SINGLE": "a call outside of any batch",
     "NESTED": "calls that bodies make",
     "SEVERAL": "several batches on one runtime",
+    "MISUSE": "scripts that ask for what is to be refused, or do not wait for `next`",
     "LOG": "a log that does not take a record",
     "RESUME": "a log that is repaired after a crash",
     "NATIVE": "native cancellation, of the caller's task and of bodies",
@@ -41,6 +43,8 @@ _OF_STEPS: Mapping[str, str] = {
     "await_abort": "CANCEL",
     "set_signal": "CANCEL",
     "restore_signal": "CANCEL",
+    **dict.fromkeys(("next_unawaited", "next_concurrently", "keep_next", "call_kept"), "MISUSE"),
+    **dict.fromkeys(("mutate", "set_signal_value"), "MISUSE"),
     "advance": "TIMEOUT",
     "sleep": "TIMEOUT",
     "defer": "CONTEXT",
@@ -118,6 +122,8 @@ def _of_policies(scenario: Scenario) -> Iterator[str]:
         yield "CONTENT"
     if any(one.on != "result" for one in scenario.hooks):
         yield "HOOKS"
+    if any(isinstance(step, DeferStep) for one in scenario.hooks for step in one.script):
+        yield "MISUSE"
     if scenario.guards:
         yield "GUARD"
     if scenario.approval is not None:

@@ -48,6 +48,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "result.observed": ("observer", "outcome.ok", "outcome.code"),
     "result.returned": ("outcome.ok", "outcome.code", "outcome.nonce", "contexts"),
     "registry.changed": ("op", "name", "refused"),
+    "op.refused": ("op",),
     "model.requested": ("tools", "refused"),
 }
 """Each event that is compared, and the fields of it that count; all others are never compared."""
@@ -70,6 +71,9 @@ FREEDOMS: dict[str, Freedom] = {
     "due": Freedom("SCD-9", "whether a result that was due is still committed after a failure"),
     "landing": Freedom("PY-3", "when a native cancellation reaches the batch, which is then aborted"),
     "withdrawn": Freedom("PY-13", "when an approver ends whose request was withdrawn"),
+    "answer": Freedom(
+        "PRE-7", "when the answer of a `next()` is there that nobody waits for: until then another is refused"
+    ),
     "moment": Freedom("TMO-1", "what is due at the same moment of virtual time comes in any order"),
 }
 """What may come in another order, or not at all, within a window; nothing else may.

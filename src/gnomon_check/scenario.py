@@ -28,7 +28,18 @@ from gnomon_check.schedule import (
     inputs_of,
     opening,
 )
-from gnomon_check.script_steps import AnswererStep, BodyStep, ExecuteStep, HookStep, RaiseAtOnce, SyncStep
+from gnomon_check.script_steps import (
+    AnswererStep,
+    BodyStep,
+    ExecuteStep,
+    HookStep,
+    NextConcurrentlyStep,
+    NextUnawaitedStep,
+    RaiseAtOnce,
+    RaiseStep,
+    SetSignalValueStep,
+    SyncStep,
+)
 from gnomon_spec.values import json_equal
 
 
@@ -285,6 +296,7 @@ class Scenario(Strict):
             raise ValueError("a report is about one batch")
         self._names_are_known()
         self._hostile_only_in_bodies()
+        self._nothing_left_to_chance()
         self._opens_each_in_turn()
         self._ends_with_a_crash()
         return self
@@ -338,13 +350,26 @@ class Scenario(Strict):
             raise ValueError("a call outside of any session leaves no log to repair")
 
     def _hostile_only_in_bodies(self) -> None:
-        bodies = {"tools": {"__all__": {"body"}}}
+        bodies = {"tools": {"__all__": {"body"}}, "hooks": {"__all__": {"script"}}}
         elsewhere = self.model_dump(mode="json", by_alias=True, exclude=bodies)
-        kind = next(kinds_in(elsewhere), None)
+        steps = [step for one in self.hooks for step in one.script]
+        listeners = [one.model_dump() for one in steps if not isinstance(one, SetSignalValueStep)]
+        kind = next(kinds_in([elsewhere, listeners]), None)
         if kind is not None:
             raise ValueError(
                 f"`$hostile` ({kind}) stands in what the body of a tool returns, and nowhere else"
             )
+
+    def _nothing_left_to_chance(self) -> None:
+        steps = [step for one in self.hooks for step in one.script]
+        if not any(isinstance(one, NextUnawaitedStep | NextConcurrentlyStep) for one in steps):
+            return
+        # Who is struck, and when a result of a wrapper is rendered whose `next` still runs, nothing says.
+        if any(one.render is not None or one.presentation_meta is not None for one in self.tools):
+            raise ValueError("a tool with a renderer has no listener that does not wait for its `next`")
+        bodies = [step for one in self.tools for step in one.body]
+        if any(isinstance(one, RaiseStep) and one.raise_.kind == "keyboard" for one in (*steps, *bodies)):
+            raise ValueError("no KeyboardInterrupt is raised where a listener does not wait for its `next`")
 
     @property
     def batch(self) -> ScenarioBatch:

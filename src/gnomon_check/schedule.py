@@ -85,6 +85,16 @@ class RequestModelStep(Strict):
     request_model: RequestModel
 
 
+class CallKept(Strict):
+    """Call a `next` that was kept, once its listener has ended; before that, nothing is done."""
+
+    name: Name
+
+
+class CallKeptStep(Strict):
+    call_kept: CallKept
+
+
 class Approve(Strict):
     """Answer the approval of a call: one of the four, or any other text."""
 
@@ -104,6 +114,7 @@ _Single = (
     | Annotated[ApproveStep, Tag("approve")]
     | Annotated[AdvanceStep, Tag("advance")]
     | Annotated[RequestModelStep, Tag("request_model")]
+    | Annotated[CallKeptStep, Tag("call_kept")]
     | TaggedChangeStep
 )
 

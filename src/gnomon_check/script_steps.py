@@ -119,6 +119,53 @@ class Next(Strict):
     """Delegate to the rest of the waterfall, and wait; the answer is kept."""
 
 
+class NextUnawaited(Strict):
+    """Delegate and go on at once: the rest of the waterfall runs meanwhile, and nobody hears its answer."""
+
+
+class NextConcurrently(Strict):
+    """Delegate so many times, without waiting in between; then wait for the first."""
+
+    times: int = Field(default=2, ge=2, le=5)
+
+
+class KeepNext(Strict):
+    """Keep `next` under a name: a step `call_kept` calls it once the listener has ended."""
+
+    name: Name
+
+
+class Mutate(Strict):
+    """Try to change what nobody may, say `["arguments", "path"]` or `["result", "content", 0]`.
+
+    The first part says of what, arguments, result or execution; the rest where in it. That it is refused,
+    or changes nothing, is an event.
+    """
+
+    path: list[str | NonNegativeInt] = Field(min_length=2)
+    value: Any = None
+
+    @field_validator("path")
+    @classmethod
+    def _known_thing(cls, path: list[str | int]) -> list[str | int]:
+        if path[0] not in ("arguments", "result", "execution"):
+            raise ValueError("a path begins with `arguments`, `result` or `execution`")
+        return path
+
+
+class SetSignalValue(Strict):
+    """Put what is no signal in place of the call's; that it is refused is an event."""
+
+    value: Any = None
+
+    @field_validator("value")
+    @classmethod
+    def _known_kinds(cls, value: Any) -> Any:
+        for kind in kinds_in(value):
+            check_kind(kind)
+        return value
+
+
 class Pass(Strict):
     """End with what the last `next` answered; with the default where there was none."""
 
@@ -229,6 +276,26 @@ class NextStep(Strict):
     next: Next
 
 
+class NextUnawaitedStep(Strict):
+    next_unawaited: NextUnawaited
+
+
+class NextConcurrentlyStep(Strict):
+    next_concurrently: NextConcurrently
+
+
+class KeepNextStep(Strict):
+    keep_next: KeepNext
+
+
+class MutateStep(Strict):
+    mutate: Mutate
+
+
+class SetSignalValueStep(Strict):
+    set_signal_value: SetSignalValue
+
+
 class PassStep(Strict):
     pass_: Pass = Field(alias="pass")
 
@@ -261,7 +328,12 @@ class AnswerStep(Strict):
     answer: AnswerOf
 
 
-_Anywhere = Annotated[NoteStep, Tag("note")] | Annotated[AbortStep, Tag("abort")] | TaggedChangeStep
+_Anywhere = (
+    Annotated[NoteStep, Tag("note")]
+    | Annotated[AbortStep, Tag("abort")]
+    | Annotated[MutateStep, Tag("mutate")]
+    | TaggedChangeStep
+)
 _Common = _Anywhere | Annotated[RaiseStep, Tag("raise")]
 _Waits = Annotated[GateStep, Tag("gate")] | Annotated[AwaitAbortStep, Tag("await_abort")]
 _Row = Annotated[NextStep, Tag("next")] | Annotated[PassStep, Tag("pass")]
@@ -284,13 +356,21 @@ HookStep: TypeAlias = Annotated[
     | _Waits
     | Annotated[SleepStep, Tag("sleep")]
     | _Row
+    | Annotated[NextUnawaitedStep, Tag("next_unawaited")]
+    | Annotated[NextConcurrentlyStep, Tag("next_concurrently")]
+    | Annotated[KeepNextStep, Tag("keep_next")]
+    | Annotated[DeferStep, Tag("defer")]
     | Annotated[DecideStep, Tag("decide")]
     | Annotated[AuthorStep, Tag("author")]
     | Annotated[SetSignalStep, Tag("set_signal")]
+    | Annotated[SetSignalValueStep, Tag("set_signal_value")]
     | Annotated[RestoreSignalStep, Tag("restore_signal")],
     Discriminator(single_key),
 ]
-"""A step of a listener; `author` and the signal steps are for those of `execute` only."""
+"""A step of a listener; `author` and the signal steps are for those of `execute` only.
+
+A `defer` in one is refused, for it is no body.
+"""
 
 SyncStep: TypeAlias = Annotated[
     _Anywhere
@@ -322,10 +402,15 @@ Step: TypeAlias = (
     | DeferStep
     | ConcludeStep
     | NextStep
+    | NextUnawaitedStep
+    | NextConcurrentlyStep
+    | KeepNextStep
+    | MutateStep
     | PassStep
     | DecideStep
     | AuthorStep
     | SetSignalStep
+    | SetSignalValueStep
     | RestoreSignalStep
     | DenyStep
     | NothingStep

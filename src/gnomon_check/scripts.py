@@ -24,7 +24,11 @@ from gnomon_check.script_steps import (
     Execute,
     ExecuteStep,
     GateStep,
+    KeepNextStep,
+    MutateStep,
+    NextConcurrentlyStep,
     NextStep,
+    NextUnawaitedStep,
     NoteStep,
     NothingStep,
     OnCancelStep,
@@ -34,6 +38,7 @@ from gnomon_check.script_steps import (
     RestoreSignalStep,
     ReturnStep,
     SetSignalStep,
+    SetSignalValueStep,
     SleepStep,
     Step,
 )
@@ -58,6 +63,10 @@ class Frame(NamedTuple):
     """When its `sleep` is over, in milliseconds of virtual time."""
     calling: bool = False
     """It has made another call, and waits for the result."""
+    heard: object = None
+    """What the last `next()` that it waited for has answered."""
+    called: int = 0
+    """How often it has called `next()` by the step at which it stands, without waiting."""
 
 
 # -- what the next step wants -------------------------------------------------------------------
@@ -125,6 +134,47 @@ class AskToConclude:
 @dataclass(frozen=True, slots=True)
 class CallNext:
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class StartNext:
+    """Delegate, and go on; `following` is the frame once that is done."""
+
+    following: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class TryNext:
+    """Delegate while an earlier `next()` is pending; `following` is the frame once that is refused."""
+
+    following: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class HearNext:
+    """Wait for the `next()` that was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Keep `next` for later."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tamper:
+    """Try to change what nobody may."""
+
+    path: tuple[str | int, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class PutNonsense:
+    """Put what is no signal in place of the call's."""
+
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +259,12 @@ Effect: TypeAlias = (
     | HandOver
     | AskToConclude
     | CallNext
+    | StartNext
+    | TryNext
+    | HearNext
+    | Keep
+    | Tamper
+    | PutNonsense
     | PutSignal
     | PutBackSignal
     | End
@@ -249,6 +305,19 @@ def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETU
             return AskToConclude()
         case NextStep():
             return CallNext()
+        case NextUnawaitedStep():
+            return StartNext(passed(frame))
+        case NextConcurrentlyStep(next_concurrently=how):
+            again = frame._replace(called=frame.called + 1)
+            if frame.called == how.times:
+                return HearNext()
+            return StartNext(again) if frame.called == 0 else TryNext(again)
+        case KeepNextStep(keep_next=keep):
+            return Keep(gate_name(keep.name, pos))
+        case MutateStep(mutate=mutate):
+            return Tamper(tuple(mutate.path), mutate.value)
+        case SetSignalValueStep(set_signal_value=nonsense):
+            return PutNonsense(nonsense.value)
         case SetSignalStep(set_signal=signal):
             return PutSignal(gate_name(signal.name, pos), signal.aborted)
         case RestoreSignalStep():
@@ -287,7 +356,7 @@ def passed(frame: Frame) -> Frame:
     """The frame after its step has been carried out."""
     if frame.unwinding:
         return frame._replace(unwinding=False)
-    return frame._replace(step=frame.step + 1, delegating=False, wakes=None, calling=False)
+    return frame._replace(step=frame.step + 1, delegating=False, wakes=None, calling=False, called=0)
 
 
 def interruption(frame: Frame) -> Frame:

@@ -11,6 +11,7 @@ import anyio.lowlevel
 from gnomon_check.changes import Change
 from gnomon_check.script_steps import Execute, Raise
 from gnomon_check.scripted_errors import exception_of
+from gnomon_check.tampering import tampered
 from gnomon_check.world import Blocked
 
 if TYPE_CHECKING:
@@ -77,6 +78,14 @@ class Stage:
         """Abort a signal."""
         self.harness.abort_signal(signal, reason)
 
+    def tamper(self, path: tuple[str | int, ...], value: object) -> str | None:
+        """Try to change what nobody may; answer why that is refused, or nothing where it is not."""
+        return tampered(self.things(), path, value)
+
+    def things(self) -> dict[str, object]:
+        """What the script is given that nobody may change, by name."""
+        return {}
+
     async def exception(self, what: Raise) -> BaseException:
         """The exception that `raise` of this kind raises."""
         return await exception_of(what)
@@ -88,6 +97,10 @@ class BodyStage(Stage):
 
     _: KW_ONLY
     context: BodyContext
+
+    def things(self) -> dict[str, object]:
+        """Its arguments, and what it is told of its call."""
+        return {"arguments": getattr(self.context, "arguments", None), "execution": self.context}
 
     def hand_over(self, context: str) -> None:
         """Hand over a context."""

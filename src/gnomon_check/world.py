@@ -84,6 +84,10 @@ class World(NamedTuple):
     """The calls outside of the batch that have been answered."""
     crashed: bool = False
     repaired: bool = False
+    kept: tuple[tuple[str, tuple[Place, bool]], ...] = ()
+    """The `next` that were kept: of which listener, and whether that has ended."""
+    just_answered: frozenset[Place] = frozenset()
+    """The listeners whose `next()` was answered since the last input, and that do not wait for it."""
     requests: tuple[int, int] = (0, 0)
     """How often an approval was to be logged as asked, and how often as decided."""
     due: tuple[Key, ...] = ()
@@ -107,6 +111,10 @@ class World(NamedTuple):
             if key == place:
                 return frame
         return None
+
+    def with_kept(self, name: str, place: Place) -> World:
+        """The world in which a listener has kept its `next` under a name, the last one of that name."""
+        return self._replace(kept=_with(self.kept, name, (place, False)))
 
     def with_frame(self, place: Place, frame: Frame | None) -> World:
         """The world with a script at another step, or without it."""

@@ -52,6 +52,10 @@ HELD = {"id": "held", "on": "pre_execute", "match": {"pos": 2}, "script": [{"gat
 ASK = {"id": "ask", "on": "pre_execute", "script": [{"decide": {"decision": {"kind": "ask"}}}]}
 WHO = {"id": "who", "script": [{"gate": {"name": "late"}}, {"answer": {"outcome": "rejected"}}]}
 ASKED = {"hooks": [ASK], "approval": {"answerers": [WHO]}}
+STARTS = {"next_unawaited": {}}
+DENIES = {"decide": {"decision": {"kind": "deny", "reason": "no"}}}
+HASTY = {"id": "hasty", "on": "pre_execute", "script": [STARTS, {"gate": {"name": "g:0"}}, STARTS, DENIES]}
+SLOW = {"id": "slow", "on": "pre_execute", "script": [{"gate": {"name": "g:1"}}]}
 
 # What the last window of a scenario may be: events by name and position, in every order that is permitted.
 CASES: dict[str, tuple[Scenario, set[str]]] = {
@@ -123,6 +127,14 @@ CASES: dict[str, tuple[Scenario, set[str]]] = {
             "settled:0 result:0 settled:1 result:1 closed",
         },
     ),
+    "answer": (
+        scenario([tool("a", VALUE)], "a", [{"open": {}}, BOTH], hooks=[HASTY, SLOW]),
+        {
+            "answered:0 op.refused:0 answered:0 result:0 closed",
+            "op.refused:0 answered:0 answered:0 result:0 closed",
+            "answered:0 delegated:0 entered:0 answered:0 answered:0 result:0 closed",
+        },
+    ),
 }
 
 SHORT = {
@@ -133,6 +145,7 @@ SHORT = {
     "batch.closed": "closed",
     "batch.failed": "failed",
     "policy.entered": "entered",
+    "policy.delegated": "delegated",
     "policy.decided": "answered",
     "approval.decided": "decided",
 }

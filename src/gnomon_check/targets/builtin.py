@@ -271,7 +271,9 @@ def _output(one: ScenarioTool, harness: Harness) -> Output:
 
     def player(script: Sequence[Step], event: str) -> Callable[[Any, Any], object]:
         # There is no execution to tell the call by: it is the one whose task is at work.
-        return lambda arguments, value: _played(script, event, harness, harness.current_call)
+        return lambda arguments, value: _played(
+            script, event, harness, harness.current_call, {"arguments": arguments}
+        )
 
     if one.render is not None:
         given["render"] = player(one.render, "content.rendered")
@@ -280,10 +282,12 @@ def _output(one: ScenarioTool, harness: Harness) -> Output:
     return Output(schema=one.output.schema_, **given)
 
 
-def _played(script: Sequence[Step], event: str, harness: Harness, pos: int) -> object:
-    """Play a script that answers with a value, or with nothing."""
+def _played(
+    script: Sequence[Step], event: str, harness: Harness, pos: int, things: dict[str, object]
+) -> object:
+    """Play a script that answers with a value, or with nothing. `things` are what it is given."""
     harness.emit(event, pos=pos)
-    match play_sync(script, pos, harness):
+    match play_sync(script, pos, harness, things):
         case EndReturned(value, _):
             return value_of(value, pos)
         case EndNothing():
@@ -317,7 +321,8 @@ def _change(script: Sequence[Step] | None, event: str, harness: Harness) -> Any:
         return None
 
     def change(execution: Any, result: Any) -> object:
-        return _played(script, event, harness, _position(harness, execution))
+        things = {"arguments": execution.arguments, "execution": execution, "result": result}
+        return _played(script, event, harness, _position(harness, execution), things)
 
     return change
 
@@ -349,7 +354,10 @@ def _hook(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
         pos = harness.bind(execution.token) if hook.on == "pre_execute" else _position(harness, execution)
         if not hook.match.fits(execution.name, pos):
             return await following()
-        stage = stages[hook.on](harness, pos, execution.signal, execution=execution, following=following)
+        result = given[0] if hook.on == "post_execute" else None
+        stage = stages[hook.on](
+            harness, pos, execution.signal, execution=execution, following=following, heard=result
+        )
         return await play_listener(hook.script, pos, hook.on, hook.id, stage)
 
     return _named(listener, hook.id)
@@ -368,7 +376,8 @@ def _observer(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
             return
         outcome = {"ok": result.ok, "code": None if result.ok else result.error.code}
         harness.emit("result.observed", pos=pos, observer=hook.id, outcome=outcome)
-        end = play_sync(hook.script, pos, harness)
+        things = {"arguments": execution.arguments, "execution": execution, "result": result}
+        end = play_sync(hook.script, pos, harness, things)
         if isinstance(end, EndRaised):
             raise exception_at_once(end.what)
 
@@ -384,7 +393,8 @@ def _guard(guard: ScenarioGuard, harness: Harness) -> Callable[[Any], Any]:
         def answered(answer: str) -> None:
             harness.emit("guard.answered", pos=pos, guard=guard.id, answer=answer)
 
-        match play_sync(guard.script, pos, harness):
+        things = {"arguments": execution.arguments, "execution": execution}
+        match play_sync(guard.script, pos, harness, things):
             case EndDenied(reason) | EndReturned(str(reason), _):
                 answered("deny")
                 return reason

@@ -11,6 +11,7 @@ from gnomon import AbortController
 from gnomon.content import text_content
 from gnomon_check import decisions
 from gnomon_check.driven import Cause
+from gnomon_check.playing import Row, Started
 from gnomon_check.stages import Stage
 from gnomon_check.world import value_of
 from gnomon_spec import vocabulary
@@ -30,11 +31,38 @@ class _ListenerStage(Stage):
     _: KW_ONLY
     execution: Any
     following: Callable[[], Awaitable[object]]
+    heard: object = None
+    """The result that it is told of: the last answer of a wrapper's `next()`."""
     _first: Any = field(default=None)
 
     async def next(self) -> object:
         """Delegate."""
         return await self.following()
+
+    async def start_next(self) -> Started:
+        """Delegate, and go on once the rest of the row has begun."""
+        return await self.harness.start(self.following)
+
+    def keep_next(self, name: str, row: Row) -> None:
+        """Keep `next` for later."""
+        self.harness.keep(name, row, self.following)
+
+    def things(self) -> dict[str, object]:
+        """What it is told of the call; its result, where there is one."""
+        execution = self.execution
+        return {"arguments": execution.arguments, "execution": execution, "result": self.heard}
+
+    def put_nonsense(self, value: object) -> None:
+        """Put what is no signal in place."""
+        self.execution.signal = value
+
+    def defer(self, context: str) -> bool:
+        """Use what the last body of the call was given: there is nothing else that takes contexts."""
+        left = self.harness.left_by_a_body(self.pos)
+        if left is None:
+            raise AttributeError("an execution takes no contexts")
+        left.defer(context)
+        return True
 
     def word(self, answer: object) -> str:
         """The word for an answer: of a decision its kind, of a result its code."""
@@ -59,14 +87,14 @@ class _ListenerStage(Stage):
     def put_signal(self, name: str, aborted: bool) -> None:
         """Put a signal of its own in place."""
         controller = AbortController()
-        if self._first is None:
-            self._first = self.execution.signal
+        first = self.execution.signal
+        self.execution.signal = controller.signal  # whoever is no wrapper is refused here (CRE-5)
+        self._first = first if self._first is None else self._first
         self.harness.own_signals.pop(name, None)
         if aborted:
             controller.abort(Cause(name, None))
         else:
             self.harness.makes_signal(name, controller.abort)
-        self.execution.signal = controller.signal
 
     def put_back_signal(self) -> None:
         """Put the first signal back."""
@@ -129,6 +157,11 @@ class WrapperStage(_ListenerStage):
 
     __slots__ = ()
 
+    async def next(self) -> object:
+        """Delegate, and keep what comes back: that nobody may change."""
+        self.heard = await self.following()
+        return self.heard
+
     def result(self, result: Any, contexts: tuple[str, ...]) -> object:
         """A result of its own, if it is one."""
         shown = tuple(text_content(one) for one in contexts)
@@ -153,3 +186,11 @@ class AnswererStage(Stage):
     async def next(self) -> object:
         """Ask the next one."""
         return await self.following()
+
+    async def start_next(self) -> Started:
+        """An approver waits for whom it asks."""
+        raise NotImplementedError
+
+    def keep_next(self, name: str, row: Row) -> None:
+        """An approver keeps nothing."""
+        raise NotImplementedError

@@ -19,6 +19,7 @@ from gnomon_check.scenario import Scenario
 from gnomon_check.schedule import (
     AbortInputStep,
     AdvanceStep,
+    CallKeptStep,
     OpenStep,
     RequestModelStep,
     ScheduleStep,
@@ -33,7 +34,7 @@ from gnomon_check.world import Blocked, nonce_of
 WATCHDOG = 20.0
 """How long an answer may take, in seconds, where nobody says."""
 
-OF_SCRIPTS = ("body.", "policy.", "guard.", "content.", "result.observed", "noted", "context.deferred")
+OF_SCRIPTS = ("body.", "policy.", "guard.", "content.", "result.observed", "noted", "context.deferred", "op.")
 """The events of those who play the scripts, by how their names begin."""
 
 
@@ -213,6 +214,8 @@ def _done_by_the_schedule(step: ScheduleStep, events: list[Event]) -> Iterator[E
                 wanted: dict[str, Any] = {"event": "signal.aborted", "signal": abort.signal}
             case RequestModelStep():
                 wanted = {"event": "model.requested"}
+            case CallKeptStep() if events and events[0]["event"] == "op.refused":
+                wanted = {"event": "op.refused"}
             case _ if asks_for_change(one):
                 wanted = {"event": "registry.changed"}
             case _:

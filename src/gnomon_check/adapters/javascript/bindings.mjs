@@ -12,8 +12,9 @@ import { playBody, playFunction, playGuard, playListener } from "./scripts.mjs";
 export function toolOf(tool, harness, makeCall) {
   const { name, parameters = { type: "object" }, output, parallel, timeout_ms: timeout, body = [] } = tool;
   const { render, presentation_meta: meta, project, finalize } = tool;
-  const ofValue = (script, event) => functionOf(script, event, harness, (args, value, execution) => execution);
-  const ofResult = (script, event) => functionOf(script, event, harness, (execution) => execution);
+  const ofValue = (script, event) =>
+    functionOf(script, event, harness, (args, value, execution) => ({ arguments: args, execution }));
+  const ofResult = (script, event) => functionOf(script, event, harness, thingsOf);
   return {
     name,
     parameters,
@@ -26,30 +27,38 @@ export function toolOf(tool, harness, makeCall) {
     timeoutMs: timeout ?? undefined,
     project: ofResult(project, "content.projected"),
     finalize: ofResult(finalize, "content.finalized"),
-    run: (args, context) => runBody(body, context, harness, makeCall),
+    run: (args, context) => runBody(body, args, context, harness, makeCall),
   };
 }
 
-/** A function of a tool that plays a script; `which` says which of its arguments is the execution. */
+/** A function of a tool that plays a script; `which` says what its arguments are, by name. */
 function functionOf(script, event, harness, which) {
   if (script === undefined || script === null) return undefined;
   return (...given) => {
-    const pos = which(...given).position;
+    const things = which(...given);
+    const pos = things.execution.position;
     harness.emit(event, { pos });
-    return playFunction(script, harness, pos);
+    return playFunction(script, harness, pos, things);
   };
 }
 
-function runBody(script, context, harness, makeCall) {
+/** What policies and observers are given that nobody may change, by name. */
+function thingsOf(execution, result) {
+  return { arguments: execution.arguments, execution, result };
+}
+
+async function runBody(script, args, context, harness, makeCall) {
   const { position: pos, signal } = context;
   const attempt = harness.nextAttempt(pos);
-  return playBody(script, {
+  const played = playBody(script, {
     ...{ harness, pos, attempt, signal },
+    things: { arguments: args, execution: context },
     source: () => sourceOf(signal.reason, harness.signalAround(pos)),
     makeCall: (call) => makeCall(call, context, attempt),
     defer: (text) => context.deferContext(textContent(text)),
     conclude: () => context.concludeTurn(),
   });
+  return played.finally(() => harness.left.set(pos, context));
 }
 
 /** What has aborted the signal of a body. A call that a body has made has that body's signal `around`: its caller's. */
@@ -70,7 +79,7 @@ function observerOf({ id, match, script = [] }, harness) {
     if (!fits(match, execution.name, execution.position)) return;
     const { position: pos } = execution;
     harness.emit("result.observed", { pos, observer: id, outcome: outcomeOf(result) });
-    playFunction(script, harness, pos);
+    playFunction(script, harness, pos, thingsOf(execution, result));
   };
 }
 
@@ -79,15 +88,25 @@ function listenerOf({ id, on, match, script = [] }, harness) {
     const next = given.at(-1);
     if (!fits(match, execution.name, execution.position)) return next();
     const { position: pos, signal } = execution;
+    const things = thingsOf(execution, on === "post_execute" ? given[0] : undefined);
     return playListener(script, {
-      ...{ harness, pos, waterfall: on, listener: id, signal, next },
+      ...{ harness, pos, waterfall: on, listener: id, signal, next, things },
       word: on === "execute" ? (result) => (result.ok ? "OK" : result.error.code) : (decision) => decision.kind,
       decision: (plain, contexts) => ({ ...plain, contexts: contexts.map(textContent) }),
       result: written,
       putSignal: (name, aborted) => (execution.signal = harness.makeSignal(name, aborted)),
-      putBackSignal: () => (execution.signal = signal),
+      putNonsense: (value) => (execution.signal = value),
+      putBackSignal: () => on === "execute" && (execution.signal = signal),
+      defer: (text) => handOver(text, harness.left.get(pos)),
     });
   };
+}
+
+/** Hand over a context with what a body was given that has ended; nothing else takes contexts. */
+function handOver(text, context) {
+  if (context === undefined) throw new TypeError("an execution takes no contexts");
+  context.deferContext(textContent(text));
+  return true;
 }
 
 /** A result that a wrapper writes itself. */
@@ -100,7 +119,7 @@ function written({ ok, value, code }, contexts) {
 export function guardOf({ id, match, script = [] }, harness) {
   return (execution) => {
     const { name, position } = execution;
-    return fits(match, name, position) ? playGuard(script, harness, position, id) : undefined;
+    return fits(match, name, position) ? playGuard(script, harness, position, id, thingsOf(execution)) : undefined;
   };
 }
 

@@ -72,6 +72,7 @@ export class Harness {
   #answers = new Map();
   #own = new Map(); // the signal that a wrapper made last under a name
   #signals = []; // all that wrappers have made
+  #nexts = new Map(); // the `next` that listeners have kept, by name
   #over = false;
 
   /**
@@ -90,10 +91,12 @@ export class Harness {
     this.caller = new AbortController();
     this.nested = []; // the calls that bodies have made: whose body, and with which signal
     this.nonces = new Set(); // the fresh values that bodies have returned
+    this.left = new Map(); // what the last body of a call was given that has ended
     this.#attempts = [];
     this.#gates = new Map();
     this.#answers = new Map();
     this.#own = new Map();
+    this.#nexts = new Map();
   }
 
   // -- events -----------------------------------------------------------------------------------
@@ -239,6 +242,25 @@ export class Harness {
   approve(pos, outcome) {
     if (!this.#answers.has(pos)) this.#answers.set(pos, outcome);
     this.release(`approval:${pos}`);
+  }
+
+  /** Keep the `next` of a listener under a name; the last of a name is the one that counts. */
+  keepNext(name, kept) {
+    this.#nexts.set(name, kept);
+  }
+
+  /** Call a `next` that was kept, if its listener has ended: then it is to be refused (PRE-7). */
+  callKept(name) {
+    const kept = this.#nexts.get(name);
+    if (kept === undefined || kept.row.running) return undefined;
+    const { pos, role, next } = kept;
+    const refused = (refusal) => this.emit("op.refused", { pos, role, op: "next", reason: String(refusal) });
+    const goesOn = () => this.emit("policy.delegated", { pos, waterfall: role, listener: name, nth: 0 });
+    try {
+      return Promise.resolve(next()).then(goesOn, refused);
+    } catch (refusal) {
+      return refused(refusal);
+    }
   }
 
   /** Abort the caller's signal, as the schedule does; the kit knows of that. */

@@ -3,7 +3,7 @@
 
 import { CHANGES } from "./harness.mjs";
 
-const INPUTS = ["open", "release", "approve", "abort", "advance", "request_model", ...Object.keys(CHANGES)];
+const INPUTS = ["open", "release", "approve", "abort", "advance", "request_model", "call_kept", ...Object.keys(CHANGES)];
 
 /** A scenario under way. Who derives from it says how a batch begins (`begin`), and what the model is shown. */
 export class Inputs {
@@ -53,6 +53,8 @@ export class Inputs {
         return harness.clock.advance(what.ms);
       case "abort":
         return (what.signal ?? "caller") === "caller" ? harness.abortCaller() : harness.abort(what.signal);
+      case "call_kept":
+        return harness.callKept(what.name);
       case "request_model":
         return this.tellTheModel();
       default:

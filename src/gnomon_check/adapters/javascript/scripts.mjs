@@ -65,7 +65,7 @@ function valueOf(value = null, harness, pos) {
 }
 
 /** The steps that mean the same whoever takes them. */
-async function playCommon(op, what, { harness, pos, signal }) {
+async function playCommon(op, what, { harness, pos, signal, things }) {
   switch (op) {
     case "gate":
       return harness.passGate(named(what.name, pos));
@@ -77,16 +77,31 @@ async function playCommon(op, what, { harness, pos, signal }) {
       playAtOnce(op, what, harness, pos);
       return harness.turn(); // what follows from it comes first
     default:
-      return playAtOnce(op, what, harness, pos);
+      return playAtOnce(op, what, harness, pos, things);
   }
 }
 
-/** The steps that cannot wait. */
-function playAtOnce(op, what, harness, pos) {
+/** The steps that cannot wait. `things` is what the script was given that nobody may change, by name. */
+function playAtOnce(op, what, harness, pos, things = {}) {
   if (op === "note") harness.emit("noted", { pos, text: what.text });
+  else if (op === "mutate") tampering(what, harness, pos, things);
   else if (op === "abort") harness.abort(named(what.signal ?? "caller", pos));
   else if (Object.hasOwn(CHANGES, op)) harness.change(op, what);
   else throw new Error(`this script does not hold the step ${op}`);
+}
+
+/** Try to put a value where nobody may. That it is refused, or changes nothing, is told. */
+function tampering({ path, value = null }, harness, pos, things) {
+  const last = path.at(-1);
+  let reason = "nothing has changed";
+  try {
+    const holder = path.slice(0, -1).reduce((whole, part) => whole[part], things);
+    holder[last] = value;
+    if (holder[last] === value) return;
+  } catch (refusal) {
+    reason = String(refusal);
+  }
+  harness.emit("op.refused", { pos, op: "mutate", reason });
 }
 
 // -- listeners and approvers --------------------------------------------------------------------
@@ -94,13 +109,24 @@ function playAtOnce(op, what, harness, pos) {
 /**
  * Plays the script of one who stands in a row. `stage` has the harness, `pos`, `waterfall`, `listener` (its id) and
  * `signal`, and `next()`, which delegates. `word(answer)` is the word for what `next()` answers; `decision(plain,
- * contexts)`, `result(plain, contexts)` make what the implementation knows; `putSignal(name, aborted)` and
- * `putBackSignal()` are for wrappers.
+ * contexts)`, `result(plain, contexts)` make what the implementation knows; `putSignal(name, aborted)`,
+ * `putNonsense(value)` and `putBackSignal()` are for wrappers, and whoever is none is refused. `defer(text)` hands over
+ * a context, which is no business of a listener: it throws, or answers false where that has no effect. `things` is
+ * what nobody may change: `{arguments, execution, result}`.
  */
 export async function playListener(script, stage) {
+  const row = { running: true, nth: 0, hasHeard: false };
+  try {
+    return await playInRow(script, stage, row);
+  } finally {
+    row.running = false;
+  }
+}
+
+async function playInRow(script, stage, heard) {
   const { harness, pos, waterfall, listener } = stage;
   const tell = (event, fields) => harness.emit(event, { pos, waterfall, listener, ...fields });
-  const heard = { nth: 0 };
+  const refused = (what, reason) => harness.emit("op.refused", { pos, role: waterfall, op: what, reason: String(reason) });
   const decided = (decision, answer) => {
     tell("policy.decided", { decision });
     return answer;
@@ -112,8 +138,20 @@ export async function playListener(script, stage) {
       case "next":
         await delegating(stage, heard, tell);
         break;
+      case "next_unawaited":
+        await starting(stage, heard, tell);
+        break;
+      case "next_concurrently":
+        for (let times = what.times ?? 2; times > 0; times -= 1) await starting(stage, heard, tell);
+        await hearing(stage, heard, tell);
+        break;
+      case "keep_next":
+        harness.keepNext(named(what.name, pos), { pos, role: waterfall, row: heard, next: stage.next });
+        break;
+      case "defer":
       case "set_signal":
-        stage.putSignal(named(what.name, pos), what.aborted ?? false);
+      case "set_signal_value":
+        overstepping(op, what, stage, refused);
         break;
       case "restore_signal":
         stage.putBackSignal();
@@ -139,8 +177,10 @@ export async function playListener(script, stage) {
 }
 
 async function delegating(stage, heard, tell) {
+  if (isPending(heard)) return tooEarly(stage, heard, tell);
   heard.nth += 1;
   heard.raised = undefined;
+  heard.hasHeard = true;
   tell("policy.delegated", { nth: heard.nth });
   try {
     heard.answer = await stage.next();
@@ -148,17 +188,71 @@ async function delegating(stage, heard, tell) {
     if (raised instanceof Withdrawn) throw raised;
     heard.raised = { raised }; // the answer of the rest of the row is that it failed
   }
-  const answer = heard.raised === undefined ? stage.word(heard.answer) : "raised";
-  tell("policy.resumed", { nth: heard.nth, answer });
+  return resuming(stage, heard, tell);
+}
+
+function resuming(stage, { nth, answer, raised }, tell) {
+  if (stage.waterfall === "execute") stage.things.result = answer; // nobody may change it
+  tell("policy.resumed", { nth, answer: raised === undefined ? stage.word(answer) : "raised" });
+}
+
+const isPending = ({ started }) => started !== undefined && !started.over;
+
+/** Delegate, and do not wait. Others come to their turn first: the rest of the row begins. */
+async function starting(stage, heard, tell) {
+  if (isPending(heard)) return tooEarly(stage, heard, tell);
+  heard.nth += 1;
+  tell("policy.delegated", { nth: heard.nth });
+  const started = { over: false };
+  const over = (outcome) => Object.assign(started, outcome, { over: true });
+  started.going = Promise.resolve(stage.next()).then(
+    (answer) => over({ answer }),
+    (raised) => over({ raised: { raised } }),
+  );
+  heard.started = started;
+  return stage.harness.turn();
+}
+
+/** Delegate while an earlier `next()` is pending: that is to be refused (PRE-7). */
+async function tooEarly(stage, heard, tell) {
+  const { harness, pos, waterfall: role } = stage;
+  try {
+    await stage.next();
+  } catch (refusal) {
+    harness.emit("op.refused", { pos, role, op: "next", reason: String(refusal) });
+    return;
+  }
+  heard.nth += 1;
+  tell("policy.delegated", { nth: heard.nth }); // it was let go on, which is seen too
+}
+
+/** Wait for the `next()` that was started, and tell of its answer. */
+async function hearing(stage, heard, tell) {
+  await heard.started.going;
+  const { answer, raised } = heard.started;
+  Object.assign(heard, { answer, raised, hasHeard: true, started: undefined });
+  resuming(stage, heard, tell);
+}
+
+/** Do what not every listener may; that it is refused is told, and the script goes on. */
+function overstepping(op, what, stage, refused) {
+  const { pos } = stage;
+  try {
+    if (op === "defer" && !stage.defer(what.context)) refused(op, "it has no effect any more");
+    if (op === "set_signal") stage.putSignal(named(what.name, pos), what.aborted ?? false);
+    if (op === "set_signal_value") stage.putNonsense(realised(what.value ?? null));
+  } catch (refusal) {
+    refused(op, refusal);
+  }
 }
 
 /** End with what the last `next()` has answered, or as one ends that has nothing to say. */
-function passing(stage, { nth, answer, raised }, decided) {
+function passing(stage, { hasHeard, answer, raised }, decided) {
   if (raised !== undefined) {
     decided("raised");
     throw raised.raised;
   }
-  if (nth > 0) return decided(stage.waterfall === "execute" ? "passed" : stage.word(answer), answer);
+  if (hasHeard) return decided(stage.waterfall === "execute" ? "passed" : stage.word(answer), answer);
   switch (stage.waterfall) {
     case "pre_execute":
       return decided("allow", stage.decision({ kind: "allow" }, []));
@@ -216,17 +310,17 @@ export function isContent(candidate) {
 // -- what cannot wait ---------------------------------------------------------------------------
 
 /** Plays a script that cannot wait. Answers how it ends: `deny`, `nothing`, `return` or `raise`, and with what. */
-function playAtOnceToTheEnd(script, harness, pos) {
+function playAtOnceToTheEnd(script, harness, pos, things) {
   for (const [op, what] of script.map(opOf)) {
     if (["deny", "nothing", "return", "raise"].includes(op)) return [op, what];
-    playAtOnce(op, what, harness, pos);
+    playAtOnce(op, what, harness, pos, things);
   }
   return ["nothing", {}];
 }
 
 /** Plays the script of a guard, and answers what a guard does: a reason, nothing, or nonsense. */
-export function playGuard(script, harness, pos, guard) {
-  const [op, what] = playAtOnceToTheEnd(script, harness, pos);
+export function playGuard(script, harness, pos, guard, things) {
+  const [op, what] = playAtOnceToTheEnd(script, harness, pos, things);
   const answered = (answer) => harness.emit("guard.answered", { pos, guard, answer });
   if (op === "raise") {
     answered("raised");
@@ -238,8 +332,8 @@ export function playGuard(script, harness, pos, guard) {
 }
 
 /** Plays the script of a function of a tool, or of an observer, and answers what it answers: a value, or null. */
-export function playFunction(script, harness, pos) {
-  const [op, what] = playAtOnceToTheEnd(script, harness, pos);
+export function playFunction(script, harness, pos, things) {
+  const [op, what] = playAtOnceToTheEnd(script, harness, pos, things);
   if (op === "raise" || op === "deny") throw harness.error(what);
   return what.value ?? null;
 }
@@ -299,6 +393,7 @@ const STEPS = new Set([
   ...["gate", "await_abort", "sleep", "note", "abort", "raise", ...Object.keys(CHANGES)],
   ...["execute", "defer", "conclude", "return"], // of bodies
   ...["next", "pass", "decide", "author", "answer", "set_signal", "restore_signal"], // of those in rows
+  ...["next_unawaited", "next_concurrently", "keep_next", "set_signal_value", "mutate"], // what is to be refused
   ...["deny", "nothing"], // of what cannot wait
 ]);
 
@@ -314,7 +409,7 @@ export function unsupported({ tools, hooks = [], guards = [], approval, schedule
   const functions = tools.flatMap((one) => FUNCTIONS.flatMap((name) => one[name] ?? []));
   const others = [...hooks, ...guards, ...(approval?.answerers ?? [])].flatMap((one) => one.script ?? []);
   const missing = [...bodies, ...functions, ...others].map(missingStep).find((one) => one !== undefined);
-  return missing ?? bodies.map(missingValue).find((one) => one !== undefined);
+  return missing ?? [...bodies, ...others].map(missingValue).find((one) => one !== undefined);
 }
 
 function missingStep(step) {
@@ -324,7 +419,8 @@ function missingStep(step) {
 }
 
 function missingValue(step) {
-  const kind = [...kindsIn(step.return?.value ?? null)].find((one) => !isMade(one));
+  const value = step.return?.value ?? step.set_signal_value?.value ?? null;
+  const kind = [...kindsIn(value)].find((one) => !isMade(one));
   return kind && { feature: `$hostile ${kind}`, reason: "JavaScript has no such value, or does not hold it" };
 }
 
