@@ -32,7 +32,7 @@ from gnomon_spec.register import Level
 Backend: TypeAlias = Literal["asyncio", "trio"]
 BACKENDS: tuple[Backend, ...] = ("asyncio", "trio")
 
-SEEN_AT_ONCE = ("registry.changed", "model.requested", "op.refused", "policy.delegated")
+SEEN_AT_ONCE = ("registry.changed", "model.requested", "op.refused", "policy.delegated", "noted")
 """What an input itself brings about, and is judged: before anything else of its window."""
 
 JUDGED = properties.BATCH | {properties.POLICY, properties.CONTENT}

@@ -11,14 +11,17 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gnomon_check.changes import OPERATIONS, Change, subject_of
+from gnomon_check.layers import Layers
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import Scenario, ScenarioHook, ScenarioTool
 from gnomon_check.script_steps import Step
 from gnomon_check.scripts import (
+    ANSWERS_NOTHING,
     PASSES,
     AbortSignalOf,
     ChangeLayers,
     Effect,
+    EndRaised,
     Frame,
     Tamper,
     Tell,
@@ -27,6 +30,7 @@ from gnomon_check.scripts import (
     WaitForTime,
     effect_at,
     passed,
+    sync_effects,
 )
 from gnomon_check.world import Blocked, CallFacts, Place, World
 from gnomon_spec import batch as chapter
@@ -137,25 +141,41 @@ class Journeys:
                 case Tamper():
                     keys.append(("op.refused", pos, ("mutate",)))  # VAL-7, ARG-5, CRE-5
                 case ChangeLayers(change):
-                    key, world = self.change(world, change)
-                    keys.append(key)
+                    seen, world = self.change(world, change)
+                    keys.extend(seen)
                 case _:
                     pass
         return tuple(keys), world
 
-    def change(self, world: World, change: Change) -> tuple[Key, World]:
+    def change(self, world: World, change: Change) -> tuple[tuple[Key, ...], World]:
         """Change what stands in the layers; calls that have not started are classified anew (SCD-3)."""
         layers, refusal = world.layers.changed(change)
-        detail = (OPERATIONS[type(change)], subject_of(change), refusal is not None)
-        following = world._replace(layers=layers)
+        told: tuple[Key, ...] = ()
+        refused = refusal is not None
+        if not refused:
+            told, refused = self._announced(world.layers, change)
+        following = world if refused else world._replace(layers=layers)  # REG-9: it is undone
+        changed: Key = ("registry.changed", None, (OPERATIONS[type(change)], subject_of(change), refused))
         batch = world.batch
-        if batch is not None and refusal is None:
+        if batch is not None and not refused:
             for fact in self.facts:
                 mode = fact.mode(layers)
                 if batch.calls[fact.pos].mode is not mode and not chapter.refuse_reclassify(batch, fact.pos):
                     batch = step(batch, Reclassify(fact.pos, mode)).state
             following = following._replace(batch=batch)
-        return ("registry.changed", None, detail), following
+        return (*told, changed), following
+
+    def _announced(self, layers: Layers, change: Change) -> tuple[tuple[Key, ...], bool]:
+        """What those do who hear of a change, and whether one of them raises."""
+        keys: list[Key] = []
+        for identifier in layers.hear_of(change):
+            hook = self.scenario.hook(identifier)
+            assert hook is not None
+            effects, end = sync_effects(hook.script, 0, ANSWERS_NOTHING)
+            keys += [("noted", None, (one.text,)) for one in effects if isinstance(one, Tell)]
+            if isinstance(end, EndRaised):
+                return tuple(keys), True
+        return tuple(keys), False
 
     # -- what a call has taken from the layers --------------------------------------------------
 

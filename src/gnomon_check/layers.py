@@ -110,6 +110,14 @@ class Layers:
         found = self.visible(name)
         return None if found is None or (not nested and self.collapsed(name)) else found[1]
 
+    def hear_of(self, change: Change) -> tuple[str, ...]:
+        """Who is told of a change: of tools that come, and of restrictions (REG-9)."""
+        tool = self.scenario.tool(change.tool) if isinstance(change, Register) else None
+        if tool is None and not isinstance(change, Restrict):
+            return ()
+        name = "" if tool is None else tool.name
+        return self.row("change", name, 0)
+
     def row(self, waterfall: str, name: str, pos: int) -> tuple[str, ...]:
         """The listeners of a waterfall for the call at a position, outermost first (PRE-1)."""
         return self._once(_row, waterfall, name, pos)
@@ -298,10 +306,12 @@ def _definition(tool: ScenarioTool) -> Definition:
 def first_changes(scenario: Scenario) -> list[Change]:
     """What makes the layers of a scenario as they are at its start, one after the other."""
     changes: list[Change] = [Register(tool=one.key) for one in scenario.tools if not one.later]
-    changes += [AddHook(hook=one.id) for one in scenario.hooks if not one.later]
+    changes += [AddHook(hook=one.id) for one in scenario.hooks if not one.later and one.on != "change"]
     changes += [AddGuard(guard=one.id) for one in scenario.guards if not one.later]
     changes += [Restrict(scope=one.scope, allow=one.allow, deny=one.deny) for one in scenario.restrictions]
     changes += [SetMode(scope=one.name, mode=one.mode) for one in scenario.all_scopes if one.mode is not None]
+    # Who hears of changes hears of none of these.
+    changes += [AddHook(hook=one.id) for one in scenario.hooks if not one.later and one.on == "change"]
     return changes
 
 

@@ -14,7 +14,7 @@ from gnomon_spec.vocabulary import Stage
 
 def refused_at_once(oracle: Oracle, key: Key) -> Refused | None:
     """Why an event may not come at a moment, whatever else could; or nothing."""
-    refused = to_be_refused(oracle, key[1])
+    refused = to_be_refused(oracle, key[1]) or _of_changes(oracle, key)
     if refused is not None:
         return refused
     for world in oracle.closure():
@@ -78,6 +78,18 @@ def _still_runs(world: World, key: Key) -> Refused | None:
         return None
     if name == "result.logged" or (name == "policy.entered" and detail[0] == "post_execute"):
         return Refused("DSP-6", f"what a listener of call {pos} has started with next() still runs")
+    return None
+
+
+def _of_changes(oracle: Oracle, key: Key) -> Refused | None:
+    """Who hears of changes hears of no other, and what one of them objects to is undone (REG-9)."""
+    name, pos, _ = key
+    if all(one.on != "change" for one in oracle.scenario.hooks):
+        return None
+    if name == "noted" and pos is None:
+        return Refused("REG-9", "nobody is told of a change of that kind, or who is told says something else")
+    if name == "registry.changed":
+        return Refused("REG-9", "what somebody has objected to is undone, and all else stands")
     return None
 
 

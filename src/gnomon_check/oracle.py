@@ -98,8 +98,8 @@ class Oracle:
                 return world._replace(due=(*world.due, self._shown_to_the_model(world)))
             case _:
                 # Whether it is refused is to be seen before anything else.
-                key, following = self._moves.change(world, change_of(given))
-                return following._replace(due=(*world.due, key))
+                keys, following = self._moves.change(world, change_of(given))
+                return following._replace(due=(*world.due, *keys))
 
     def _shown_to_the_model(self, world: World) -> Key:
         shown = model_tools(world.layers.registry, self.scenario.caller)

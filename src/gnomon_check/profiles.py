@@ -28,6 +28,7 @@ PROFILES: dict[str, str] = {
     "CONTEXT": "contexts that calls leave, and calls that end the turn",
     "TIMEOUT": "timeouts, and scripts that wait for virtual time",
     "REGISTRY": "scopes, restrictions, modes, and changes of what stands in the layers",
+    "ANNOUNCE": "listeners for tools and restrictions that come",
     "SINGLE": "a call outside of any batch",
     "NESTED": "calls that bodies make",
     "SEVERAL": "several batches on one runtime",
@@ -120,7 +121,9 @@ def _of_tools(scenario: Scenario) -> Iterator[str]:
 def _of_policies(scenario: Scenario) -> Iterator[str]:
     if any(one.on == "result" for one in scenario.hooks):
         yield "CONTENT"
-    if any(one.on != "result" for one in scenario.hooks):
+    if any(one.on == "change" for one in scenario.hooks):
+        yield "ANNOUNCE"
+    if any(one.on not in ("result", "change") for one in scenario.hooks):
         yield "HOOKS"
     if any(isinstance(step, DeferStep) for one in scenario.hooks for step in one.script):
         yield "MISUSE"

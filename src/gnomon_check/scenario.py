@@ -35,6 +35,7 @@ from gnomon_check.script_steps import (
     HookStep,
     NextConcurrentlyStep,
     NextUnawaitedStep,
+    NoteStep,
     RaiseAtOnce,
     RaiseStep,
     SetSignalValueStep,
@@ -148,15 +149,30 @@ class Match(Strict):
 
 
 class ScenarioHook(Strict):
-    """A listener of one of the three waterfalls, or an observer of results."""
+    """A listener of one of the three waterfalls, an observer of results, or one who hears of changes.
+
+    Who hears of changes is told when a tool is registered or a scope restricted, and stands in the global
+    layer: it may note that, and raise.
+    """
 
     id: Name
-    on: Literal["pre_execute", "execute", "post_execute", "result"]
+    on: Literal["pre_execute", "execute", "post_execute", "result", "change"]
     later: bool = False
     scope: Name | None = None
     prepend: bool = False
     match: Match = Field(default_factory=Match)
     script: list[HookStep] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _only_hears_of_changes(self) -> ScenarioHook:
+        if self.on != "change":
+            return self
+        raises = [one for one in self.script if isinstance(one, RaiseStep)]
+        if len(raises) + sum(isinstance(one, NoteStep) for one in self.script) < len(self.script):
+            raise ValueError("who hears of changes has steps `note` and `raise`, and no others")
+        if self.scope is not None or any(one.raise_.kind != "error" for one in raises):
+            raise ValueError("who hears of changes stands in the global layer, and raises an `error`")
+        return self
 
 
 class ScenarioGuard(Strict):

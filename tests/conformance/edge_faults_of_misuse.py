@@ -148,5 +148,23 @@ FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
         (("            desk.close()  # DSP-15", "            pass"),),
         "DSP-15",
     ),
+    "registration-undone": (
+        "registry",
+        (("            undo()  # REG-9\n            raise\n", "            raise\n"),),
+        "REG-9",
+    ),
+    "changes-are-told": (
+        "registry",
+        (
+            (
+                '        return _added(layer.guards, self._entry(guard, "a guard", layer))\n',
+                (
+                    '        self._announce_contained(Change("registered", None, None), layer)\n'
+                    '        return _added(layer.guards, self._entry(guard, "a guard", layer))\n'
+                ),
+            ),
+        ),
+        "REG-9",
+    ),
 }
 """The scenario that catches it: the module, the edits, and the clause that is named."""

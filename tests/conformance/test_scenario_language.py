@@ -38,7 +38,7 @@ def scenario(**more: Any) -> dict[str, Any]:
 
 def steps() -> set[str]:
     kinds = get_args(script_steps.Step)
-    return {next(iter(kind.model_fields)).rstrip("_") for kind in kinds} | set(CHANGES)
+    return {next(iter(kind.model_fields)).rstrip("_") for kind in kinds} | set(CHANGES) | {"call_kept"}
 
 
 def test_every_step_and_field_is_on_the_page() -> None:
@@ -52,6 +52,10 @@ def test_a_value_that_looks_like_a_change_is_none() -> None:
     assert not Scenario.model_validate(scenario(tools=[{"name": "act", "body": body}])).changes
     body = [{"register": {"tool": "act"}}, *body]
     assert Scenario.model_validate(scenario(tools=[{"name": "act", "body": body}])).changes
+
+
+def hook(on: str, *script: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "h", "on": on, "script": [*script]}
 
 
 TWICE = [{"name": "act"}, {"name": "act"}]
@@ -70,6 +74,22 @@ TWICE = [{"name": "act"}, {"name": "act"}]
         ({"schedule": [{"open": {}}, {"advance": {"ms": 0}}]}, "greater than 0"),
         ({"schedule": [{"open": {}}, {"remove": {"registration": "act"}}]}, "String should match pattern"),
         ({"schedule": [{"open": {}}, {"add_hook": {"hook": {}}}]}, "valid string"),
+        ({"mode": "single", "log": {"fail_append": {"record": "tool/call"}}}, "a single call has none"),
+        ({"log": {"fail_append": {"record": "turn/end"}}}, "Input should be 'tool/call'"),
+        ({"hooks": [hook("change", {"gate": {"name": "g"}})]}, "`note` and `raise`, and no others"),
+        ({"hooks": [hook("change", {"raise": {"kind": "exit"}})]}, "raises an `error`"),
+        ({"hooks": [hook("execute", {"mutate": {"path": ["tool", "name"]}})]}, "begins with `arguments`"),
+        ({"hooks": [hook("execute", {"set_signal_value": {"value": {"$hostile": "x"}}})]}, "'x'"),
+        ({"hooks": [hook("execute", {"author": {"result": {"$hostile": "nan"}}})]}, "and nowhere else"),
+        ({"hooks": [hook("execute", {"next_concurrently": {"times": 1}})]}, "greater than or equal to 2"),
+        (
+            {"hooks": [hook("execute", {"next_unawaited": {}}, {"raise": {"kind": "keyboard"}})]},
+            "no KeyboardInterrupt is raised where",
+        ),
+        (
+            {"hooks": [hook("execute", {"next_unawaited": {}})], "tools": [{"name": "act", "render": []}]},
+            "a tool with a renderer",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(more: dict[str, Any], words: str) -> None:

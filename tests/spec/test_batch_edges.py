@@ -13,11 +13,13 @@ from gnomon_spec.machine import (
     Action,
     BeginCommit,
     BodyStarts,
+    CallUnlogged,
     Close,
     Commits,
     DispatchSettles,
     Drain,
     Notice,
+    PairUnfinished,
     Prepared,
     Raise,
     Reclassify,
@@ -222,6 +224,31 @@ def test_a_result_that_was_due_when_the_runtime_failed_may_still_be_committed() 
     assert set(batch.lane_moves()) >= {BeginCommit(0), Drain()}
     batch.does(BeginCommit(0), Commits(0, SUCCESS), Drain(), Raise())
     assert batch.results() == [(0, None)]
+
+
+@pytest.mark.clause("SCD-9", "LOG-3")
+def test_a_call_that_cannot_be_logged_does_not_start_and_nothing_is_appended_after_it() -> None:
+    batch = Course(P, P, P)
+    batch.starts(0)
+    assert batch.refuses(CallUnlogged(2)).clause == "SCD-1", "it is not the turn of that call"
+    batch.does(CallUnlogged(1))
+    assert batch.refuses(Start(1)).clause == "SCD-9"
+    batch.returns(0)
+    assert batch.refuses(BeginCommit(0)).clause == "SCD-9", "nothing further is appended"
+    batch.does(Raise())
+    assert batch.state.next_start == 1
+    assert batch.results() == []
+
+
+@pytest.mark.clause("SCD-9", "LOG-3")
+def test_a_pair_that_cannot_be_finished_leaves_its_call_logged_and_is_the_last() -> None:
+    batch = Course(X, X)
+    assert batch.refuses(PairUnfinished(0)).clause == "SCD-8", "nobody has aborted"
+    batch.does(Abort(), PairUnfinished(0))
+    assert batch.refuses(Skip(1)).clause == "SCD-9"
+    batch.does(Raise())
+    assert [one.name for one in batch.seen if one.pos == 0] == [EventName.CALL_LOGGED]
+    assert batch.state.next_start == 1
 
 
 @pytest.mark.clause("GRD-5", "SCD-6", "SCD-8")

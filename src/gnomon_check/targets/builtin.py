@@ -55,7 +55,13 @@ from gnomon_check.script_steps import Execute, Step
 from gnomon_check.scripted_errors import ScriptedError, exception_at_once
 from gnomon_check.scripts import EndDenied, EndNothing, EndRaised, EndReturned
 from gnomon_check.subject import About
-from gnomon_check.targets.builtin_listeners import AnswererStage, PostStage, PreStage, WrapperStage
+from gnomon_check.targets.builtin_listeners import (
+    AnswererStage,
+    PostStage,
+    PreStage,
+    WrapperStage,
+    hears_of_changes,
+)
 from gnomon_check.world import Blocked, value_of
 
 
@@ -154,7 +160,7 @@ class BuiltinControls:
         """Change what stands in the layers; answer why it was refused, or nothing."""
         try:
             self._carry_out(change)
-        except GnomonError as error:
+        except (GnomonError, ScriptedError) as error:  # of who hears of it, too (REG-9)
             return f"{type(error).__name__}: {error}"
         return None
 
@@ -347,6 +353,8 @@ def _position(harness: Harness, execution: Any) -> int:
 def _hook(hook: ScenarioHook, harness: Harness) -> Callable[..., Any]:
     if hook.on == "result":
         return _observer(hook, harness)
+    if hook.on == "change":
+        return hears_of_changes(hook, harness)
     stages = {"pre_execute": PreStage, "execute": WrapperStage, "post_execute": PostStage}
 
     async def listener(execution: Any, *given: Any) -> object:

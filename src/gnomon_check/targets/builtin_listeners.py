@@ -11,7 +11,11 @@ from gnomon import AbortController
 from gnomon.content import text_content
 from gnomon_check import decisions
 from gnomon_check.driven import Cause
+from gnomon_check.harness import Harness
 from gnomon_check.playing import Row, Started
+from gnomon_check.scenario import ScenarioHook
+from gnomon_check.scripted_errors import exception_at_once
+from gnomon_check.scripts import ANSWERS_NOTHING, EndRaised, Tell, sync_effects
 from gnomon_check.stages import Stage
 from gnomon_check.world import value_of
 from gnomon_spec import vocabulary
@@ -194,3 +198,20 @@ class AnswererStage(Stage):
     def keep_next(self, name: str, row: Row) -> None:
         """An approver keeps nothing."""
         raise NotImplementedError
+
+
+def hears_of_changes(hook: ScenarioHook, harness: Harness) -> Callable[[Any], None]:
+    """Who hears that a tool has come, or a restriction, by the script of a scenario."""
+
+    def hear(change: Any) -> None:
+        comes = change.what in ("registered", "restricted")
+        if not comes or not hook.match.fits(change.tool or "", 0):
+            return
+        effects, end = sync_effects(hook.script, 0, ANSWERS_NOTHING)
+        for effect in effects:
+            if isinstance(effect, Tell):
+                harness.emit("noted", text=effect.text)
+        if isinstance(end, EndRaised):
+            raise exception_at_once(end.what)
+
+    return hear

@@ -14,7 +14,7 @@ const MANIFEST = {
   // All but RESUME and NATIVE: sessions are in memory only, and nothing cancels a promise from outside.
   profiles: [
     ...["ORDER", "PAIRING", "BOUND", "CONTAIN", "ARGS", "VALUES", "CANCEL", "HOOKS", "GUARD", "ASK", "CONTENT"],
-    ...["CONTEXT", "TIMEOUT", "REGISTRY", "SINGLE", "NESTED", "SEVERAL", "LOG", "MISUSE"],
+    ...["CONTEXT", "TIMEOUT", "REGISTRY", "SINGLE", "NESTED", "SEVERAL", "LOG", "MISUSE", "ANNOUNCE"],
   ],
   protocol: "1.0",
   spec: "1.0",

@@ -71,7 +71,15 @@ function sourceOf(reason, around) {
 // -- listeners, guards, approvals ---------------------------------------------------------------
 
 export function hookOf(hook, harness) {
+  if (hook.on === "change") return hearerOf(hook, harness);
   return hook.on === "result" ? observerOf(hook, harness) : listenerOf(hook, harness);
+}
+
+/** Who hears that a tool has come, or a restriction; of what else changes it is told in vain. */
+function hearerOf({ match, script = [] }, harness) {
+  return ({ op, name = "" }) => {
+    if (["registered", "restricted"].includes(op) && fits(match, name, 0)) playFunction(script, harness);
+  };
 }
 
 function observerOf({ id, match, script = [] }, harness) {

@@ -324,7 +324,7 @@ export const CHANGES = {
 };
 
 /** What a script throws that says nothing else. */
-class ScriptedError extends Error {}
+export class ScriptedError extends Error {}
 
 /** An exception whose text cannot be produced. */
 class UnprintableError extends Error {

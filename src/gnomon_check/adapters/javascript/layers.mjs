@@ -34,10 +34,13 @@ export class Layers {
     if (approval) this.#addAnswerers(approval.answerers ?? []);
     const atTheStart = (one) => one.later !== true;
     for (const one of tools.filter(atTheStart)) this.#change("register", { tool: one.id ?? one.name });
-    for (const { id } of hooks.filter(atTheStart)) this.#change("add_hook", { hook: id });
+    const ofChanges = ({ on }) => on === "change";
+    const hooksAtTheStart = hooks.filter(atTheStart);
+    for (const one of hooksAtTheStart) if (!ofChanges(one)) this.#change("add_hook", { hook: one.id });
     for (const { id } of guards.filter(atTheStart)) this.#change("add_guard", { guard: id });
     for (const one of restrictions) this.#change("restrict", one);
     for (const { name: scope, mode: own } of known) if (own) this.#change("set_mode", { scope, mode: own });
+    for (const one of hooksAtTheStart) if (ofChanges(one)) this.#change("add_hook", { hook: one.id });
   }
 
   /** The layer of a scope, or the global one. */

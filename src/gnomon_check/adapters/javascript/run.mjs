@@ -2,7 +2,7 @@
 // runtime rewrites this, and `bindings.mjs`.
 
 import { SeenSession, answererOf, approvalOf, guardOf, hookOf, shownResult, toolOf } from "./bindings.mjs";
-import { Cause, Harness } from "./harness.mjs";
+import { Cause, Harness, ScriptedError } from "./harness.mjs";
 import { Inputs } from "./inputs.mjs";
 import { Layers } from "./layers.mjs";
 import { textOf } from "./parts.mjs";
@@ -47,7 +47,7 @@ export class Run extends Inputs {
       answerer: (answerer) => answererOf(answerer, harness),
       somebody: ({ execution, signal }) => harness.approval(execution.position, signal),
       setPolicy: (policy) => this.#setPolicy(policy),
-      refusal: (error) => (error instanceof Refused ? error.message : undefined),
+      refusal: (error) => (error instanceof Refused || error instanceof ScriptedError ? error.message : undefined),
     };
   }
 
