@@ -64,7 +64,7 @@ class Ways:
         return self._node(oracle, place)
 
     def _node(self, oracle: Oracle, place: Place) -> int:
-        key = place, oracle.worlds
+        key = place, frozenset(oracle.worlds)
         if key not in self._known:
             node = self._followed(oracle, place)
             if node not in self._numbers:
@@ -122,7 +122,7 @@ def take(oracle: Oracle, number: int) -> None:
 def standing(oracle: Oracle, worlds: frozenset[World]) -> Oracle:
     """Another oracle of the same batch, in other states."""
     other = copy.copy(oracle)
-    other.worlds = worlds
+    other.worlds = tuple(worlds)
     return other
 
 
