@@ -233,17 +233,22 @@ def read_answer(line: str | bytes, asked: str, number: int) -> Any:
         raise ProtocolError(
             f"the adapter answered `{asked}` with what is no JSON: {error}: {_shown(line)}"
         ) from None
+    kind = _kind(plain)
+    allowed = " or ".join(f"`{one}`" for one in ANSWERED_BY[asked])
+    if not any(kind in kinds for kinds in ANSWERED_BY.values()):
+        raise ProtocolError(
+            f"the adapter's answer to `{asked}` is not valid: it is no object with `id` and one key beside "
+            f"`id`, {allowed}: {_shown(line)}"
+        )
     try:
         answer = ANSWER.validate_python(plain)
     except ValidationError as error:
         raise ProtocolError(f"the adapter's answer to `{asked}` is not valid: {faults(error)}") from None
-    kind = _kind(plain)
     if answer.id != number:
         raise ProtocolError(
             f"the adapter answered `{asked}` with the id {answer.id}, and it was asked with {number}"
         )
     if kind not in ANSWERED_BY[asked]:
-        allowed = " or ".join(f"`{one}`" for one in ANSWERED_BY[asked])
         raise ProtocolError(f"the adapter answered `{asked}` with `{kind}`; it is answered with {allowed}")
     if isinstance(answer, QuietAnswer):
         for place, event in enumerate(answer.quiet.events):

@@ -6,32 +6,26 @@ anything. Width is given to the commands, so that no line is folded.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from documented import ENVIRONMENT, ROOT, commands, matches
 
-ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "spec" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+STORIES = {ROOT / "docs" / "conform" / "implementers.md"}
+"""Pages that are gone through from top to bottom in a folder of their own, by a test of their own."""
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 # `make test` would run this test again: it gets one short test to run instead of all.
-# The variables of a make that runs the tests would change what a make within them prints.
-_OF_MAKE = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-ENVIRONMENT = {
-    **{name: value for name, value in os.environ.items() if name not in _OF_MAKE},
-    "ARGS": "tests/spec/test_kernel.py",
-    "COLUMNS": "300",
-    "NO_COLOR": "1",
-}
+SHORT = {**ENVIRONMENT, "ARGS": "tests/spec/test_kernel.py"}
 
 
 def blocks(kind: str) -> list[tuple[str, str]]:
     found = []
-    for page in PAGES:
+    for page in (one for one in PAGES if one not in STORIES):
         for number, (language, text) in enumerate(BLOCK.findall(page.read_text()), start=1):
             if language == kind:
                 found.append((f"{page.relative_to(ROOT)}:{number}", text))
@@ -44,18 +38,6 @@ def outputs(page: Path, program: str) -> list[str]:
     return re.findall(r"\A\n```text\n(.*?)^```", after, re.MULTILINE | re.DOTALL)
 
 
-def commands(text: str) -> list[tuple[str, str]]:
-    parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
-    assert parts[0] == "", "a console block begins with a command"
-    return list(zip(parts[1::2], parts[2::2], strict=True))
-
-
-def matches(expected: str, seen: str) -> bool:
-    lines = [line.rstrip() for line in expected.strip().splitlines()]
-    pattern = "\n".join(re.escape(line).replace(r"\.\.\.", r"[\s\S]*?") for line in lines)
-    return re.fullmatch(pattern, "\n".join(line.rstrip() for line in seen.strip().splitlines())) is not None
-
-
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("where", "text"), blocks("console"), ids=lambda value: value if ":" in value[:40] else ""
@@ -63,7 +45,7 @@ def matches(expected: str, seen: str) -> bool:
 def test_a_command_block_does_what_it_says(where: str, text: str) -> None:
     for command, expected in commands(text):
         done = subprocess.run(
-            command, shell=True, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=300
+            command, shell=True, cwd=ROOT, env=SHORT, capture_output=True, text=True, timeout=300
         )
         assert matches(expected, done.stdout), f"{where}: {command}\n{done.stdout}\n{done.stderr}"
 
