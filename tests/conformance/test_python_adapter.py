@@ -19,7 +19,7 @@ from gnomon_check.cli import app
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.driver import InProcess
 from gnomon_check.orders import Order
-from gnomon_check.profiles import PROFILES, needs
+from gnomon_check.profiles import PROFILES
 from gnomon_check.replay import complaint
 from gnomon_check.scenario import Scenario
 from gnomon_check.scenario_files import shipped
