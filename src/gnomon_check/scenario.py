@@ -7,8 +7,9 @@ runs until nothing can proceed without the harness. Each step is an object with 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import (
     Field,
@@ -440,6 +441,13 @@ class Scenario(Strict):
     def worked_out(self) -> dict[str, Any]:
         """What others have worked out of it, by name: it never changes, so once is enough."""
         return {}
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, of which nothing is worked out: it may say something else."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
+        return copied
 
     @cached_property
     def changes(self) -> bool:
