@@ -39,7 +39,7 @@ class Reader:
             if window["order"] == "example":
                 return None  # from here on, nothing may be held against it
             events = [event for event in one["events"] if event["event"] in self.fields]
-            wrong = self._wrong_event(window, [self.key(event) for event in events])
+            wrong = self.wrong_event(window, [self.key(event) for event in events])
             if wrong is None and not self._rests(window, one):
                 wrong = len(events)
             if wrong is not None:
@@ -65,7 +65,7 @@ class Reader:
 
         return waits(window) == waits(seen) and window["idle"] is seen["idle"]
 
-    def _wrong_event(self, window: Plain, seen: list[str]) -> int | None:
+    def wrong_event(self, window: Plain, seen: list[str]) -> int | None:
         """The number of the first event that may not come, or of those that came where more has to."""
         match window["order"]:
             case "total":

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gnomon_check.oracle import Blocked, Oracle, World
+from gnomon_check.oracle import Blocked, Move, Oracle, World
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import Scenario
 from gnomon_check.schedule import CrashStep, RepairStep, inputs_of
 from gnomon_spec.vocabulary import Lane
 
-MOST = 1_500
+MOST = 10_000
 """How many states the oracle may hold, all nodes together, before a scenario is too free to be told."""
 
 Place: TypeAlias = tuple[int, int]
@@ -56,7 +57,7 @@ class Ways:
         self._numbers: dict[Node, int] = {}
         self._held = 0
         self.nodes: list[Node] = []
-        self.begin = self._entered(Oracle(self._parts[0]), (0, 0))
+        self.begin = self._entered(Oracle(self._parts[0], thorough=False), (0, 0))
 
     def _entered(self, oracle: Oracle, place: Place) -> int:
         """The node that begins a window: the input has been taken."""
@@ -78,26 +79,23 @@ class Ways:
         self._held += len(closure)
         if self._held > MOST:
             raise TooFree(f"{oracle.scenario.id}: the oracle would hold more than {MOST} states")
-        seen: defaultdict[Key, set[World]] = defaultdict(set)
-        quiet: defaultdict[tuple[frozenset[Blocked], bool], set[World]] = defaultdict(set)
-        for world, moves in closure.items():
+        seen: defaultdict[Key, list[World]] = defaultdict(list)
+        for moves in closure.values():
             for move in moves:
                 if move.keys:  # those after the first are due before anything else
                     due = move.keys[1:] + move.world.due
-                    seen[move.keys[0]].add(move.world._replace(due=due))
-            if not moves:
-                quiet[oracle.blocked(world), oracle.idle(world)].add(world)
+                    seen[move.keys[0]].append(move.world._replace(due=due))
         events = tuple(
-            (key, self._node(standing(oracle, frozenset(worlds)), place))
+            (key, self._node(standing(oracle, worlds), place))
             for key, worlds in sorted(seen.items(), key=lambda one: repr(one[0]))
         )
         rests = [
-            Rest(tuple(sorted(blocked, key=str)), idle, self._after(oracle, place, frozenset(worlds), idle))
-            for (blocked, idle), worlds in quiet.items()
+            Rest(tuple(sorted(blocked, key=str)), idle, self._after(oracle, place, worlds, idle))
+            for (blocked, idle), worlds in quiets(oracle, closure).items()
         ]
         return Node(place, events, tuple(sorted(rests, key=str)))
 
-    def _after(self, oracle: Oracle, place: Place, worlds: frozenset[World], idle: bool) -> int | None:
+    def _after(self, oracle: Oracle, place: Place, worlds: list[World], idle: bool) -> int | None:
         """The node that begins the next window, if one comes."""
         part, step = place
         if step + 1 < len(oracle.scenario.schedule):
@@ -105,7 +103,7 @@ class Ways:
         if part + 1 == len(self._parts) or not idle or any(_failed(one) for one in worlds):
             return None  # the batch is in the way of the next one
         layers = frozenset(one.layers for one in worlds)
-        return self._entered(Oracle(self._parts[part + 1], layers), (part + 1, 0))
+        return self._entered(Oracle(self._parts[part + 1], layers, thorough=False), (part + 1, 0))
 
 
 def take(oracle: Oracle, number: int) -> None:
@@ -119,18 +117,21 @@ def take(oracle: Oracle, number: int) -> None:
         oracle.repair()
 
 
-def standing(oracle: Oracle, worlds: frozenset[World]) -> Oracle:
+def standing(oracle: Oracle, worlds: Iterable[World]) -> Oracle:
     """Another oracle of the same batch, in other states."""
     other = copy.copy(oracle)
-    other.worlds = tuple(worlds)
+    other.worlds = tuple(dict.fromkeys(worlds))
     return other
 
 
-def quiets(oracle: Oracle) -> dict[tuple[frozenset[Blocked], bool], set[World]]:
-    """How everything may rest now, each with the states in which it does."""
-    found: defaultdict[tuple[frozenset[Blocked], bool], set[World]] = defaultdict(set)
-    for world in oracle.quiet_worlds():
-        found[oracle.blocked(world), oracle.idle(world)].add(world)
+def quiets(
+    oracle: Oracle, closure: Mapping[World, Sequence[Move]]
+) -> dict[tuple[frozenset[Blocked], bool], list[World]]:
+    """How everything may rest in these states, and those in which it does."""
+    found: defaultdict[tuple[frozenset[Blocked], bool], list[World]] = defaultdict(list)
+    for world, moves in closure.items():
+        if not moves:
+            found[oracle.blocked(world), oracle.idle(world)].append(world)
     return found
 
 

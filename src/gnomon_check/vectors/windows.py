@@ -7,7 +7,6 @@ else as a little graph. Only where that would be too much, a window is an exampl
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -21,9 +20,6 @@ from gnomon_check.vectors.ways import Node, Rest, TooFree, Ways, quiets, standin
 
 Plain: TypeAlias = dict[str, Any]
 Run: TypeAlias = tuple[Key, ...]
-
-_MOST_RUNS = 5_000
-"""How many sequences of one window are looked at, to see whether pairs of events say it all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,13 @@ class Allowed:
         for key, then in node.events:
             for run in self.runs(then):
                 yield (key, *run)
+
+    def count(self, number: int, known: dict[int, int]) -> int:
+        """How many sequences are allowed from a node on."""
+        if number not in known:
+            node = self.nodes[number]
+            known[number] = bool(node.rests) + sum(self.count(then, known) for _, then in node.events)
+        return known[number]
 
 
 def allowed(scenario: Scenario) -> list[Allowed]:
@@ -103,12 +106,11 @@ def _ending(blocked: Sequence[Blocked], idle: bool) -> Plain:
 
 
 def _events(window: Allowed) -> Plain:
-    runs = list(itertools.islice(window.runs(window.begin), _MOST_RUNS))
-    first = runs[0]
+    first = next(window.runs(window.begin))
     shown = {"order": "total", "events": [as_object(key) for key in first]}
-    if len(runs) == 1:
+    if window.count(window.begin, {}) == 1:
         return shown
-    before = _pairs(runs) if len(runs) < _MOST_RUNS else None
+    before = _pairs(window, first)
     if before is not None:
         return {**shown, "order": "partial", "before": before}
     return {**shown, "order": "graph", **_graph(window, first)}
@@ -141,26 +143,25 @@ def _in_order(window: Allowed) -> list[int]:
 # -- pairs of events ------------------------------------------------------------------------------
 
 
-def _pairs(runs: Sequence[Run]) -> list[list[int]] | None:
+def _pairs(window: Allowed, first: Run) -> list[list[int]] | None:
     """The pairs of events that are always in that order, where every order that keeps them is allowed.
 
     Nothing where pairs do not say it all. Events are numbered as in the first run; of pairs that follow from
     others none is named.
     """
-    counted = [tuple(_numbered(run)) for run in runs]
-    first = counted[0]
-    if any(set(run) != set(first) for run in counted):
-        return None
-    place = {one: number for number, one in enumerate(first)}
-    orders = [{place[one]: at for at, one in enumerate(run)} for run in counted]
-    count = len(first)
-    always = {
-        (left, right)
-        for left in range(count)
-        for right in range(left + 1, count)
-        if all(order[left] < order[right] for order in orders)
-    }
-    if _extensions(count, always) != len(runs):
+    place = {one: number for number, one in enumerate(_numbered(first))}
+    done: dict[int, frozenset[int]] = {window.begin: frozenset()}
+    always = {(left, right) for left in range(len(first)) for right in range(len(first)) if left != right}
+    for number in _in_order(window):
+        for key, then in window.nodes[number].events:
+            nth = sum(first[one] == key for one in done[number])
+            event = place.get((key, nth))
+            if event is None or done.setdefault(then, done[number] | {event}) != done[number] | {event}:
+                return None  # not every run has the same events
+            always -= {(left, event) for left in range(len(first)) if left not in done[number]}
+        if window.nodes[number].rests and len(done[number]) < len(first):
+            return None
+    if _extensions(len(first), always) != window.count(window.begin, {}):
         return None
     between = {(left, right) for left, middle in always for second, right in always if middle == second}
     return [list(pair) for pair in sorted(always - between)]
@@ -196,20 +197,20 @@ def _example(scenario: Scenario) -> list[Plain]:
     shown: list[Plain] = []
     layers = None
     for part in scenario.by_batch():
-        oracle = Oracle(part, layers)
+        oracle = Oracle(part, layers, thorough=False)
         for number in range(len(part.schedule)):
             take(oracle, number)
             events = []
             free = False
             while may_come := sorted(oracle.allowed(), key=repr):
-                resting = bool(quiets(oracle))
-                free = free or len(may_come) > 1 or resting
+                free = free or len(may_come) > 1 or bool(oracle.quiet_worlds())
                 oracle.see(may_come[0])
                 events.append(as_object(may_come[0]))
-            (blocked, idle), worlds = min(quiets(oracle).items(), key=repr)
-            order = "example" if free or len(quiets(oracle)) > 1 else "total"
+            rests = quiets(oracle, oracle.closure())
+            (blocked, idle), worlds = min(rests.items(), key=lambda one: sorted(map(str, one[0][0])))
+            order = "example" if free or len(rests) > 1 else "total"
             shown.append({"order": order, "events": events, **_ending(sorted(blocked, key=str), idle)})
-            oracle = standing(oracle, frozenset(worlds))
+            oracle = standing(oracle, worlds)
         layers = oracle.layers
     return shown
 
