@@ -38,23 +38,28 @@ export function asked(work) {
   }
 }
 
-/** Start the services of a scenario, and answer the context in which all that is its own stands. */
+/**
+ * Start the services of a scenario. Answers the context in which all that is its own stands, and how it is stopped:
+ * what a registry of agents has taken of Node would slow down all that come after it.
+ */
 export async function started({ presentation = "native", limits, approval }, model) {
   const root = new Context();
-  await root.plugin(LlmRuntime);
-  await root.plugin(SessionStore);
-  await root.plugin(SystemPrompt, { persona: "" });
-  if (approval) await root.plugin(ApprovalService, { policy: approval.policy ?? "ask" });
-  await root.plugin(ToolRuntime, { mode: MODES[presentation] });
-  await root.plugin(TimeoutPolicy); // the first wrapper that is registered
-  await root.plugin(AgentRegistry);
+  const fibers = [];
+  const start = async (...plugin) => fibers.unshift(await root.plugin(...plugin));
+  await start(LlmRuntime);
+  await start(SessionStore);
+  await start(SystemPrompt, { persona: "" });
+  if (approval) await start(ApprovalService, { policy: approval.policy ?? "ask" });
+  await start(ToolRuntime, { mode: MODES[presentation] });
+  await start(TimeoutPolicy); // the first wrapper that is registered
+  await start(AgentRegistry);
   const bound = limits?.max_parallel && { maxParallelToolCalls: limits.max_parallel };
-  await root.plugin(AgentLoop, { agents: [], ...bound });
-  let own;
-  const scenario = { name: "scenario", inject: SERVICES, apply: (context) => void (own = context) };
-  await root.plugin(scenario);
-  own.llm.registerAdapter([ROUTE.provider], model);
-  return own;
+  await start(AgentLoop, { agents: [], ...bound });
+  let context;
+  await start({ name: "scenario", inject: SERVICES, apply: (own) => void (context = own) });
+  context.llm.registerAdapter([ROUTE.provider], model);
+  const stop = () => fibers.forEach((fiber) => Promise.resolve(fiber.dispose()).catch(console.error));
+  return { context, stop };
 }
 
 /** The route of the model that announces what the kit wants. */

@@ -30,6 +30,7 @@ class Surroundings extends Harness {
 
 export class Run extends Inputs {
   #context;
+  #stop;
   #agent;
   #layers;
   #calls = new Calls();
@@ -42,8 +43,13 @@ export class Run extends Inputs {
   /** Put DSH together for a scenario. Throws `Refused` where it refuses what stands at the start. */
   static async of(scenario) {
     const run = new Run(scenario);
-    await run.#build();
-    return run;
+    try {
+      await run.#build();
+      return run;
+    } catch (refused) {
+      run.end();
+      throw refused;
+    }
   }
 
   constructor(scenario) {
@@ -58,7 +64,9 @@ export class Run extends Inputs {
   async #build() {
     const { scenario } = this;
     const { caller } = scenario;
-    this.#context = await started(scenario, new ScriptedModel(() => this.#modelAnswers()));
+    const { context, stop } = await started(scenario, new ScriptedModel(() => this.#modelAnswers()));
+    this.#context = context;
+    this.#stop = stop;
     if (caller !== null) this.#agent = this.#context.agentLoop.create(randomUUID(), ROUTE);
     this.#layers = new Layers(scenario, this.#made());
     this.#layers.build();
@@ -96,6 +104,10 @@ export class Run extends Inputs {
   finish() {
     super.finish();
     this.#apart.abort(new Cause("caller"));
+  }
+
+  end() {
+    this.#stop?.();
   }
 
   // -- batches ----------------------------------------------------------------------------------

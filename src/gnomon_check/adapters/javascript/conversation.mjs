@@ -13,6 +13,7 @@ export async function converse(manifest, opened) {
     if (hello) return { hello: manifest };
     if (bye) return { bye: {} };
     if (open) {
+      run?.end();
       run = undefined;
       const { run: made, cannot } = await opened(open.scenario, line);
       run = made;

@@ -67,6 +67,9 @@ export class Inputs {
     this.harness.finish();
   }
 
+  /** Nothing more is asked of it: what it has taken can be given back. */
+  end() {}
+
   /** What has happened since this was last asked, once nothing can go on without the kit. */
   async quiet() {
     await this.harness.quiet();

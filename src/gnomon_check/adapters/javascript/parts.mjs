@@ -25,7 +25,10 @@ function hasArgument(args, { argument, equals }) {
   return kindOf(args) === "object" && jsonEqual(Object.hasOwn(args, argument) ? args[argument] : null, equals);
 }
 
-/** The outcome and the content of a result, as events have them. A fresh value as its content shows that a body made it. */
+/**
+ * The outcome and the content of a result, as events have them. A fresh value as its content shows that a body has
+ * made it.
+ */
 export function toldResult(outcome, text, harness) {
   const carries = outcome.ok && harness.nonces.has(text);
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
