@@ -18,10 +18,10 @@ const MANIFEST = {
   language: "JavaScript",
   homepage: HOME,
   issues: `${HOME}/issues`,
-  // All but NATIVE: nothing cancels a promise from outside.
+  // All but NATIVE and LOG: nothing cancels a promise from outside, and nothing makes a session refuse a record.
   profiles: [
     ...["ORDER", "PAIRING", "BOUND", "CONTAIN", "ARGS", "VALUES", "CANCEL", "HOOKS", "GUARD", "ASK", "CONTENT"],
-    ...["CONTEXT", "TIMEOUT", "REGISTRY", "SINGLE", "NESTED", "SEVERAL", "RESUME"],
+    ...["CONTEXT", "TIMEOUT", "REGISTRY", "SINGLE", "NESTED", "SEVERAL", "RESUME", "MISUSE", "ANNOUNCE"],
   ],
   protocol: "1.0",
   spec: "1.0",

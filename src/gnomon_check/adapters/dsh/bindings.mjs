@@ -25,8 +25,8 @@ function withContexts(contexts) {
 export function toolOf(tool, around) {
   const { name, parameters = { type: "object" }, output, parallel, timeout_ms: timeout, body = [] } = tool;
   const { render, presentation_meta: meta, finalize } = tool;
-  const ofValue = (...given) => functionOf((args) => around.calls.ofArguments(args), around, ...given);
-  const ofResult = (...given) => functionOf((execution) => around.calls.ofSettling(execution), around, ...given);
+  const ofValue = (...given) => functionOf(aboutValue, around, ...given);
+  const ofResult = (...given) => functionOf(aboutResult, around, ...given);
   const classifier = classifierOf(parallel);
   const schema = output?.schema ?? {};
   const projections = {
@@ -36,7 +36,7 @@ export function toolOf(tool, around) {
   const rest = {
     name,
     description: name,
-    execute: (args, execution) => runBody(body, execution, around),
+    execute: (args, execution) => runBody(body, args, execution, around),
     ...(finalize && { finalizeContent: ofResult(finalize, "content.finalized") }),
     ...(classifier !== undefined && {
       isConcurrencySafe: typeof classifier === "function" ? classifier : () => classifier,
@@ -54,30 +54,43 @@ function renderJson(args, value) {
   return textContent(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/**
- * A function of a tool that plays a script. `which` says which call its first argument is about; `nothing` is what it
- * answers where the script answers nothing.
- */
-function functionOf(which, { harness }, script, event, nothing = undefined) {
+/** Which call a function of an output is about, and what it is given that nobody may change. */
+function aboutValue({ calls }, args) {
+  return { pos: calls.ofArguments(args), things: { arguments: args } };
+}
+
+/** Which call a function of a result is about, and what it is given that nobody may change. */
+function aboutResult({ calls }, execution, result) {
+  return { pos: calls.ofSettling(execution), things: thingsOf(execution, result) };
+}
+
+function thingsOf(execution, result) {
+  return { arguments: execution.arguments, execution, result };
+}
+
+/** A function of a tool that plays a script; `nothing` is what it answers where the script answers nothing. */
+function functionOf(about, around, script, event, nothing = undefined) {
   if (script === undefined || script === null) return undefined;
-  return (first) => {
-    const pos = which(first);
-    harness.emit(event, { pos });
-    return playFunction(script, harness, pos) ?? nothing;
+  return (...given) => {
+    const { pos, things } = about(around, ...given);
+    around.harness.emit(event, { pos });
+    return playFunction(script, around.harness, pos, things) ?? nothing;
   };
 }
 
-function runBody(script, execution, { harness, calls, makeCall }) {
+async function runBody(script, args, execution, { harness, calls, makeCall }) {
   const pos = calls.ofBody(execution);
   const attempt = harness.nextAttempt(pos);
   const { signal } = execution;
-  return playBody(script, {
+  const played = playBody(script, {
     ...{ harness, pos, attempt, signal },
+    things: { arguments: args, execution },
     source: () => sourceOf(signal.reason, harness.signalAround(pos)),
     makeCall: (call) => makeCall(call, execution, { pos, attempt }),
     defer: (text) => execution.deferContext(contextOf(text)),
     conclude: () => execution.concludeTurn(),
   });
+  return played.finally(() => harness.left.set(pos, execution));
 }
 
 /** What has aborted the signal of a body. A call that a body has made has that body's signal `around`: its caller's. */
@@ -90,7 +103,16 @@ function sourceOf(reason, around) {
 // -- listeners, guards, approvals ---------------------------------------------------------------
 
 export function hookOf(hook, around) {
+  if (hook.on === "change") return hearerOf(hook, around);
   return hook.on === "result" ? observerOf(hook, around) : listenerOf(hook, around);
+}
+
+/** Who hears that something has changed. DSH does not say what: `changing` is the name of what is put there just now. */
+function hearerOf({ match, script = [] }, { harness, changing }) {
+  return () => {
+    const name = changing();
+    if (name !== undefined && fits(match, name, 0)) playFunction(script, harness);
+  };
 }
 
 function observerOf({ id, match, script = [] }, { harness, calls }) {
@@ -98,7 +120,7 @@ function observerOf({ id, match, script = [] }, { harness, calls }) {
     const pos = calls.ofSettling(execution);
     if (!fits(match, execution.name, pos)) return;
     harness.emit("result.observed", { pos, observer: id, outcome: outcomeOf(result) });
-    playFunction(script, harness, pos);
+    playFunction(script, harness, pos, thingsOf(execution, result));
   };
 }
 
@@ -110,13 +132,22 @@ function listenerOf({ id, on, match, script = [] }, { harness, calls }) {
     const { signal } = execution;
     return playListener(script, {
       ...{ harness, pos, waterfall: on, listener: id, signal, next },
+      things: thingsOf(execution, on === "post_execute" ? given[0] : undefined),
       word: WORDS[on],
       decision: (plain, contexts) => ({ ...plain, ...withContexts(contexts) }),
       result: written,
       putSignal: (name, aborted) => (execution.signal = harness.makeSignal(name, aborted)),
+      putNonsense: (value) => (execution.signal = value),
       putBackSignal: () => (execution.signal = signal),
+      defer: (text) => handOver(text, harness.left.get(pos) ?? execution),
     });
   };
+}
+
+/** Hand over a context, with what a body was given that has ended, or else with what the listener was given. */
+function handOver(text, execution) {
+  execution.deferContext(contextOf(text));
+  return true;
 }
 
 const KINDS = { pre_execute: ["allow", "deny", "cancel", "ask"], post_execute: ["accept", "block"] };
@@ -142,7 +173,8 @@ function written({ ok, value, code }, contexts) {
 export function guardOf({ id, match, script = [] }, { harness, calls }) {
   return (execution) => {
     const pos = calls.ofStarting(execution);
-    return fits(match, execution.name, pos) ? (playGuard(script, harness, pos, id) ?? undefined) : undefined;
+    if (!fits(match, execution.name, pos)) return undefined;
+    return playGuard(script, harness, pos, id, thingsOf(execution)) ?? undefined;
   };
 }
 

@@ -23,6 +23,7 @@ const EVENTS = {
   post_execute: "tools/post-execute",
   result: "tools/result",
   approval: "approval/request",
+  change: "tools/change",
 };
 const SERVICES = ["agentLoop", "agents", "llm", "sessions", "systemPrompt", "tools"];
 
@@ -89,6 +90,8 @@ export class ScriptedModel extends LlmAdapter {
 
 /** A layer: what stands in a context of DSH, the global one or that of a scope. */
 export class Layer {
+  /** The name of the tool that is being registered, or no name while a restriction is being made. */
+  static changing;
   #context;
 
   /** `key` is how DSH tells a scope: an agent, or anything that agents inherit from. */
@@ -108,11 +111,20 @@ export class Layer {
   }
 
   register(tool) {
-    return asked(() => this.#context.tools.register(tool));
+    return this.#change(tool.name, (tools) => tools.register(tool));
   }
 
   restrict(filter) {
-    return asked(() => this.#context.tools.restrict(filter));
+    return this.#change("", (tools) => tools.restrict(filter));
+  }
+
+  #change(name, work) {
+    Layer.changing = name;
+    try {
+      return asked(() => work(this.#context.tools));
+    } finally {
+      Layer.changing = undefined;
+    }
   }
 
   presentAs(mode) {

@@ -82,7 +82,8 @@ export class Run extends Inputs {
   /** What is made of the parts of the scenario. */
   #made() {
     const { harness, scenario } = this;
-    const around = { harness, calls: this.#calls, makeCall: (...call) => this.#makeCall(...call) };
+    const makeCall = (...call) => this.#makeCall(...call);
+    const around = { harness, calls: this.#calls, makeCall, changing: () => Layer.changing };
     return {
       globalLayer: new Layer(this.#context),
       scopeIn: (layer, scope) => layer.scopeIn(scope, scope.name === scenario.caller ? this.#agent : undefined),
