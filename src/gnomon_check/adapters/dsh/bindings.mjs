@@ -107,11 +107,19 @@ export function hookOf(hook, around) {
   return hook.on === "result" ? observerOf(hook, around) : listenerOf(hook, around);
 }
 
-/** Who hears that something has changed. DSH does not say what: `changing` is the name of what is put there just now. */
+/**
+ * Who hears that something has changed. DSH does not say what: `changing.name` is the name of what is put there just
+ * now. When somebody objects it is undone, of which everybody is told once more.
+ */
 function hearerOf({ match, script = [] }, { harness, changing }) {
   return () => {
-    const name = changing();
-    if (name !== undefined && fits(match, name, 0)) playFunction(script, harness);
+    if (changing.name === undefined || !fits(match, changing.name, 0)) return;
+    try {
+      playFunction(script, harness);
+    } catch (objection) {
+      changing.name = undefined;
+      throw objection;
+    }
   };
 }
 

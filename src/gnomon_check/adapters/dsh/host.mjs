@@ -90,8 +90,8 @@ export class ScriptedModel extends LlmAdapter {
 
 /** A layer: what stands in a context of DSH, the global one or that of a scope. */
 export class Layer {
-  /** The name of the tool that is being registered, or no name while a restriction is being made. */
-  static changing;
+  /** The name of the tool that is being registered; an empty one while a restriction is being made. */
+  static changing = { name: undefined };
   #context;
 
   /** `key` is how DSH tells a scope: an agent, or anything that agents inherit from. */
@@ -119,11 +119,11 @@ export class Layer {
   }
 
   #change(name, work) {
-    Layer.changing = name;
+    Layer.changing.name = name;
     try {
       return asked(() => work(this.#context.tools));
     } finally {
-      Layer.changing = undefined;
+      Layer.changing.name = undefined;
     }
   }
 

@@ -83,7 +83,7 @@ export class Run extends Inputs {
   #made() {
     const { harness, scenario } = this;
     const makeCall = (...call) => this.#makeCall(...call);
-    const around = { harness, calls: this.#calls, makeCall, changing: () => Layer.changing };
+    const around = { harness, calls: this.#calls, makeCall, changing: Layer.changing };
     return {
       globalLayer: new Layer(this.#context),
       scopeIn: (layer, scope) => layer.scopeIn(scope, scope.name === scenario.caller ? this.#agent : undefined),

@@ -252,14 +252,14 @@ export class Harness {
   /** Call a `next` that was kept, if its listener has ended: then it is to be refused (PRE-7). */
   callKept(name) {
     const kept = this.#nexts.get(name);
-    if (kept === undefined || kept.row.running) return undefined;
+    if (kept === undefined || kept.row.running) return;
     const { pos, role, next } = kept;
     const refused = (refusal) => this.emit("op.refused", { pos, role, op: "next", reason: String(refusal) });
     const goesOn = () => this.emit("policy.delegated", { pos, waterfall: role, listener: name, nth: 0 });
     try {
-      return Promise.resolve(next()).then(goesOn, refused);
+      Promise.resolve(next()).then(goesOn, refused); // one that is let go on may wait for long
     } catch (refusal) {
-      return refused(refusal);
+      refused(refusal);
     }
   }
 
