@@ -54,7 +54,7 @@ def test_the_runtime_behind_an_adapter_conforms_as_it_does_in_process(backend: s
 def test_smoke_says_hello_and_runs_one_call() -> None:
     done = CliRunner().invoke(app, ["smoke", f"exec:{GNOMON} serve"])
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("gnomon claims ARGS, ASK, BOUND")
+    assert done.output.startswith("gnomon claims ANNOUNCE, ARGS, ASK, BOUND")
     assert "result.logged of call 1 (c1) with a success carrying nonce-0" in done.output
     assert CliRunner().invoke(app, ["smoke", "builtin"]).exit_code == 0
 

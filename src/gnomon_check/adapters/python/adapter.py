@@ -33,7 +33,8 @@ class Adapter(InProcess):
     """Runs scenarios on the runtime."""
 
     name = "python"
-    # There is nothing of HOOKS, GUARD, ASK, CONTENT, REGISTRY, RESUME; and nothing cancels a body (NATIVE).
+    # There is nothing of HOOKS, GUARD, ASK, CONTENT, REGISTRY, RESUME, and so of MISUSE and ANNOUNCE. Its log
+    # never fails (LOG), and nothing cancels a body (NATIVE).
     claims = frozenset(
         [
             *("ORDER", "PAIRING", "BOUND", "CONTAIN", "ARGS", "VALUES", "CANCEL", "CONTEXT", "TIMEOUT"),
