@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from python_template import loaded
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.scenario import Scenario
@@ -50,3 +51,11 @@ def test_it_is_its_caller(aborts: str, backend: str) -> None:
     assert [one.text for one in found.problems] == []
     events = [event for window in found.windows for event in window.events]
     assert [one["source"] for one in events if one["event"] == "body.signalled"] == ["caller"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_deadline_of_a_body_is_not_that_of_what_it_has_called(backend: str) -> None:
+    with loaded() as adapter:
+        found = conform(CASES["its deadline"], adapter, backend)
+    assert found.judged
+    assert [one.text for one in found.problems] == []
