@@ -33,12 +33,12 @@ class Adapter(InProcess):
     """Runs scenarios on the runtime."""
 
     name = "python"
-    # There is nothing of HOOKS, GUARD, ASK, CONTENT, REGISTRY, RESUME, and so of MISUSE and ANNOUNCE. Its log
-    # never fails (LOG), and nothing cancels a body (NATIVE).
+    # There is nothing of HOOKS, GUARD, ASK, CONTENT, REGISTRY, RESUME, and so of MISUSE and ANNOUNCE; and
+    # nothing cancels a body (NATIVE).
     claims = frozenset(
         [
             *("ORDER", "PAIRING", "BOUND", "CONTAIN", "ARGS", "VALUES", "CANCEL", "CONTEXT", "TIMEOUT"),
-            *("SINGLE", "NESTED", "SEVERAL"),
+            *("SINGLE", "NESTED", "SEVERAL", "LOG"),
         ]
     )
 
@@ -184,7 +184,9 @@ class ToldLog(Log):
         self._positions: dict[int, int | None] = {}
 
     def append(self, record: dict[str, Any]) -> int:
-        """Append a record, and tell of it."""
+        """Append a record, and tell of it; a scenario may have that fail."""
+        if not self._harness.takes_record(record["type"]):
+            raise OSError("the log is full")
         number = super().append(record)
         match record:
             case {"type": "tool/call", "call_id": call_id, "name": name, "arguments": text}:
