@@ -28,6 +28,9 @@ _LARGEST = 50
 """Scenarios in a share, at most: as many are run at most in vain, and once more where one fails."""
 _AHEAD = 4
 """So many shares a process may be ahead of the first one that has not come back."""
+_WORN_OUT = 40
+"""After so many shares a process is replaced: what it remembers of the scenarios before goes with it, so that
+memory does not grow with what is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ class _Crew:
         came: dict[int, Tally] = {}
         following, unsent = 0, 0
         while following < self._plan.shares:
+            self._replace_the_worn_out()
             for worker in self._workers:
                 ahead = unsent < following + _AHEAD * len(self._workers)
                 if worker.at is None and unsent < self._plan.shares and ahead:
@@ -119,6 +123,12 @@ class _Crew:
             while following in came:
                 yield following, came.pop(following)
                 following += 1
+
+    def _replace_the_worn_out(self) -> None:
+        for place, worker in enumerate(self._workers):
+            if worker.at is None and worker.given >= _WORN_OUT:
+                _end([worker])
+                self._workers[place] = _Worker(self._plan)
 
     def shrink(self, number: int) -> Tally:
         """Make the failure of a share small; nothing else goes on."""
@@ -156,10 +166,13 @@ class _Worker:
         theirs.close()
         self.at: int | None = None
         """The share that it is at."""
+        self.given = 0
+        """How many it has been given."""
 
     def give(self, number: int, *, shrinks: bool) -> None:
         """Give it a share."""
         self.at = number
+        self.given += 1
         self.pipe.send((number, shrinks))
 
     def answer(self) -> tuple[int, Tally]:

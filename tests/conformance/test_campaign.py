@@ -15,7 +15,7 @@ from patched import runtime_with
 from seeded_faults import FAULTS
 from typer.testing import CliRunner
 
-from gnomon_check import adapters
+from gnomon_check import adapters, campaign
 from gnomon_check.campaign import Outcome, Plan, carry_out
 from gnomon_check.cli import app, generate_option
 from gnomon_check.drawing import KINDS, Share, look_through
@@ -193,6 +193,24 @@ def test_nothing_is_found_where_there_is_nothing(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert done.exit_code == 0
     assert (told["drawn"], told["ran"], told["conforms"], told["kept"]) == (40, 40, True, None)
+
+
+@pytest.mark.process
+def test_a_process_goes_before_it_remembers_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Counted(campaign._Worker):
+        def __init__(self, plan: Plan) -> None:
+            started.append(plan)
+            super().__init__(plan)
+
+    monkeypatch.setattr(campaign, "_Worker", Counted)
+    plan = Plan("builtin", 12, 3, ASYNCIO, 60.0)
+    kept = carry_out(plan, jobs=1, progress=lambda _: None)
+    assert (plan.shares, len(started)) == (4, 1)
+    monkeypatch.setattr(campaign, "_WORN_OUT", 1)
+    assert carry_out(plan, jobs=1, progress=lambda _: None) == kept, "what is drawn does not depend on it"
+    assert len(started) == 1 + 4
 
 
 @pytest.mark.process
