@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 from patched import runtime_with
+from python_template import loaded
 from typer.testing import CliRunner
 
 from gnomon_check import script_steps
@@ -337,3 +338,5 @@ def test_a_classifier_tells_true_from_one(backend: str, given: object, equals: o
         "here",
     )
     assert conform(one, Builtin(), backend).problems == ()
+    with loaded() as template:  # which asks in its own adapter
+        assert conform(one, template, backend).problems == ()

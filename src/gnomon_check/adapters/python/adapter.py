@@ -161,8 +161,8 @@ def _classified(one: ScenarioTool, arguments: Any) -> object:
             return value
         case ClassifierRaises():
             raise RuntimeError("the classifier fails")
-        case ClassifierWhen(when=when):
-            return arguments.get(when.argument) == when.equals
+        case ClassifierWhen() as when:
+            return when.answer(arguments)
         case declared:
             return declared
 
