@@ -1,7 +1,6 @@
 // What the parts of a scenario are on DSH: its tools, its listeners, its guards, its approvals.
 
-import { Cause } from "../javascript/harness.mjs";
-import { classifierOf, fits, textOf } from "../javascript/parts.mjs";
+import { classifierOf, fits, sourceOf, textOf } from "../javascript/parts.mjs";
 import { isContent, playBody, playFunction, playGuard, playListener } from "../javascript/scripts.mjs";
 import { TimeoutReason, createUserMessage, defineTool } from "./packages.mjs";
 import { authored } from "./parameters.mjs";
@@ -85,19 +84,12 @@ async function runBody(script, args, execution, { harness, calls, makeCall }) {
   const played = playBody(script, {
     ...{ harness, pos, attempt, signal },
     things: { arguments: args, execution },
-    source: () => sourceOf(signal.reason, harness.signalAround(pos)),
+    source: () => sourceOf(signal.reason, harness.signalAround(pos), TimeoutReason),
     makeCall: (call) => makeCall(call, execution, { pos, attempt }),
     defer: (text) => execution.deferContext(contextOf(text)),
     conclude: () => execution.concludeTurn(),
   });
   return played.finally(() => harness.left.set(pos, execution));
-}
-
-/** What has aborted the signal of a body. A call that a body has made has that body's signal `around`: its caller's. */
-function sourceOf(reason, around) {
-  if (around?.aborted && around.reason === reason) return "caller";
-  if (reason instanceof TimeoutReason) return "deadline";
-  return reason instanceof Cause ? reason.signal : "caller";
 }
 
 // -- listeners, guards, approvals ---------------------------------------------------------------

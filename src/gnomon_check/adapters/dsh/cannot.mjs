@@ -1,5 +1,6 @@
 // What a scenario may ask for that DSH has no way to do, or that an adapter has no way to ask it for.
 
+import { madeByBodies } from "../javascript/parts.mjs";
 import { alteredNumber } from "../javascript/values.mjs";
 import { unsupported } from "../javascript/scripts.mjs";
 
@@ -58,11 +59,6 @@ const CHECKS = [
     );
   },
 ].map((check) => (scenario, line) => check(scenario, line) || undefined);
-
-/** The calls that bodies make. */
-function madeByBodies(tools) {
-  return tools.flatMap(({ body = [] }) => body.flatMap((step) => step.execute ?? []));
-}
 
 function isJson(text) {
   try {

@@ -3,6 +3,7 @@
 //   gnomon conform exec:"node adapter.mjs"
 
 import { converse } from "./conversation.mjs";
+import { madeByBodies } from "./parts.mjs";
 import { Run } from "./run.mjs";
 import { Refused, alteredNumber, declaredFaults, parseArguments } from "./runtime.mjs";
 import { unsupported } from "./scripts.mjs";
@@ -33,8 +34,7 @@ function opened(scenario, line) {
 
 /** Whole numbers that doubles do not hold are refused here, and kept where numbers hold them (VAL-4). */
 function tooLarge({ tools, batches }, line) {
-  const made = tools.flatMap(({ body = [] }) => body.flatMap((step) => step.execute ?? []));
-  const calls = [...batches.flatMap((one) => one.calls), ...made];
+  const calls = [...batches.flatMap((one) => one.calls), ...madeByBodies(tools)];
   const texts = calls.map((one) => one.arguments ?? "{}").filter((text) => typeof parseArguments(text) !== "string");
   const number = [line, ...texts].map(alteredNumber).find((one) => one !== undefined);
   return number && { feature: "large whole numbers", reason: `no number holds ${number} exactly` };

@@ -1,8 +1,7 @@
 // What the parts of a scenario are on the runtime beside it: its tools, its listeners, its guards, its approvals, and
 // the events of its log. Who writes an adapter for another runtime rewrites this, and the calls of `run.mjs`.
 
-import { Cause } from "./harness.mjs";
-import { classifierOf, fits, textOf, toldResult } from "./parts.mjs";
+import { classifierOf, fits, sourceOf, textOf, toldResult } from "./parts.mjs";
 import { DeadlinePassed, Session, renderJson, textContent } from "./runtime.mjs";
 import { playBody, playFunction, playGuard, playListener } from "./scripts.mjs";
 
@@ -53,19 +52,12 @@ async function runBody(script, args, context, harness, makeCall) {
   const played = playBody(script, {
     ...{ harness, pos, attempt, signal },
     things: { arguments: args, execution: context },
-    source: () => sourceOf(signal.reason, harness.signalAround(pos)),
+    source: () => sourceOf(signal.reason, harness.signalAround(pos), DeadlinePassed),
     makeCall: (call) => makeCall(call, context, attempt),
     defer: (text) => context.deferContext(textContent(text)),
     conclude: () => context.concludeTurn(),
   });
   return played.finally(() => harness.left.set(pos, context));
-}
-
-/** What has aborted the signal of a body. A call that a body has made has that body's signal `around`: its caller's. */
-function sourceOf(reason, around) {
-  if (around?.aborted && around.reason === reason) return "caller";
-  if (reason instanceof DeadlinePassed) return "deadline";
-  return reason instanceof Cause ? reason.signal : "caller";
 }
 
 // -- listeners, guards, approvals ---------------------------------------------------------------

@@ -1,8 +1,9 @@
-// What the parts of a scenario mean on any runtime: for which calls a listener is, what a classifier answers, how a
-// result is told.
+// What the parts of a scenario mean on any runtime: for which calls a listener is, what a classifier answers, what has
+// aborted a body, how a result is told.
 
 import { createHash } from "node:crypto";
 
+import { Cause } from "./harness.mjs";
 import { jsonEqual, kindOf } from "./values.mjs";
 
 /** Whether a listener or a guard is for a call. */
@@ -23,6 +24,21 @@ export function classifierOf(parallel) {
 /** Whether an argument has a value; one that is not there counts as null. */
 function hasArgument(args, { argument, equals }) {
   return kindOf(args) === "object" && jsonEqual(Object.hasOwn(args, argument) ? args[argument] : null, equals);
+}
+
+/** The calls that bodies make. */
+export function madeByBodies(tools) {
+  return tools.flatMap(({ body = [] }) => body.flatMap((step) => step.execute ?? []));
+}
+
+/**
+ * What has aborted the signal of a body. A call that a body has made has that body's signal `around`: its caller's.
+ * `Deadline` is what the runtime gives as the reason when time has passed.
+ */
+export function sourceOf(reason, around, Deadline) {
+  if (around?.aborted && around.reason === reason) return "caller";
+  if (reason instanceof Deadline) return "deadline";
+  return reason instanceof Cause ? reason.signal : "caller";
 }
 
 /**
