@@ -23,7 +23,7 @@ from gnomon_check.problem import Problem
 from gnomon_check.profiles import PROFILES, needs
 from gnomon_check.refinement import NO_CODE, Key, Listeners, as_spec, key_of
 from gnomon_check.scenario import FieldReport, ReportedResult, Scenario
-from gnomon_check.schedule import CrashStep, RepairStep, inputs_of
+from gnomon_check.schedule import CrashStep
 from gnomon_check.subject import Cannot, NotTestable, Stopped, Subject
 from gnomon_check.window import Window, by_batch
 from gnomon_spec import properties
@@ -127,12 +127,7 @@ def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Iterato
             if not window.idle:
                 yield disagreement.never_ends(oracle, number)
             return
-        for one in inputs_of(window.step):
-            oracle.input(one)
-        if isinstance(window.step, CrashStep):
-            oracle.crash()
-        elif isinstance(window.step, RepairStep):
-            oracle.repair()
+        oracle.take(window.step)
         changed = (one for one in window.echoes if one["event"] in SEEN_AT_ONCE)
         for event in (*changed, *window.events):
             key = key_of(event)

@@ -44,8 +44,7 @@ def expected(scenario: Scenario) -> list[Expected]:
 def _expected(oracle: Oracle) -> Iterator[Expected]:
     scenario = oracle.scenario
     for step in scenario.schedule:
-        for one in inputs_of(step):
-            oracle.input(one)
+        oracle.take(step)
         events: list[Key] = []
         while True:
             allowed = oracle.allowed()

@@ -22,10 +22,14 @@ from gnomon_check.schedule import (
     ApproveStep,
     CallKeptStep,
     CancelStep,
+    CrashStep,
     OpenStep,
     ReleaseStep,
+    RepairStep,
     RequestModelStep,
+    ScheduleStep,
     SingleStep,
+    inputs_of,
 )
 from gnomon_check.world import Blocked, World, facts_of, nonce_of
 from gnomon_spec import batch as chapter
@@ -59,6 +63,16 @@ class Oracle:
         """Each once, and always in the same order, so that the same is told of the same."""
 
     # -- inputs ---------------------------------------------------------------------------------
+
+    def take(self, step: ScheduleStep) -> None:
+        """Take a step of the schedule: its inputs, the end of the process, or the repair of its log."""
+        for one in inputs_of(step):
+            self.input(one)
+        match step:
+            case CrashStep():
+                self.crash()
+            case RepairStep():
+                self.repair()
 
     def input(self, given: SingleStep) -> None:
         """Take an input."""

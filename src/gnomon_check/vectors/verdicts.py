@@ -13,7 +13,6 @@ from gnomon_check.refinement import as_spec, key_of
 from gnomon_check.scenario import Scenario
 from gnomon_check.schedule import AbortInputStep, CrashStep, OpenStep, inputs_of
 from gnomon_check.vectors.case import fails
-from gnomon_check.vectors.ways import take
 from gnomon_check.window import Window
 from gnomon_spec import properties
 from gnomon_spec.vocabulary import Event
@@ -56,7 +55,7 @@ class _Judge:
     def wrong(self, number: int, window: Plain) -> tuple[int, str, str] | None:
         """What is wrong with a window: at which event, by which clause, for which reason; or nothing."""
         self._enter(number)
-        take(self.oracle, number)
+        self.oracle.take(self.oracle.scenario.schedule[number])
         for at, event in enumerate(window["events"]):
             found = self._wrong_event(event)
             if found is not None:

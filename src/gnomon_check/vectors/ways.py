@@ -15,7 +15,6 @@ from typing import TypeAlias
 from gnomon_check.oracle import Blocked, Move, Oracle, World
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import Scenario
-from gnomon_check.schedule import CrashStep, RepairStep, inputs_of
 from gnomon_spec.vocabulary import Lane
 
 MOST = 10_000
@@ -61,7 +60,7 @@ class Ways:
 
     def _entered(self, oracle: Oracle, place: Place) -> int:
         """The node that begins a window: the input has been taken."""
-        take(oracle, place[1])
+        oracle.take(oracle.scenario.schedule[place[1]])
         return self._node(oracle, place)
 
     def _node(self, oracle: Oracle, place: Place) -> int:
@@ -104,17 +103,6 @@ class Ways:
             return None  # the batch is in the way of the next one
         layers = frozenset(one.layers for one in worlds)
         return self._entered(Oracle(self._parts[part + 1], layers, thorough=False), (part + 1, 0))
-
-
-def take(oracle: Oracle, number: int) -> None:
-    """Have the oracle take a step of its schedule."""
-    step = oracle.scenario.schedule[number]
-    for one in inputs_of(step):
-        oracle.input(one)
-    if isinstance(step, CrashStep):
-        oracle.crash()
-    elif isinstance(step, RepairStep):
-        oracle.repair()
 
 
 def standing(oracle: Oracle, worlds: Iterable[World]) -> Oracle:

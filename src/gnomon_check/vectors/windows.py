@@ -16,7 +16,7 @@ from gnomon_check.expectation import as_object, echoes
 from gnomon_check.oracle import Blocked, Oracle
 from gnomon_check.refinement import Key
 from gnomon_check.scenario import Scenario
-from gnomon_check.vectors.ways import Node, Rest, TooFree, Ways, quiets, standing, take
+from gnomon_check.vectors.ways import Node, Rest, TooFree, Ways, quiets, standing
 
 Plain: TypeAlias = dict[str, Any]
 Run: TypeAlias = tuple[Key, ...]
@@ -85,12 +85,6 @@ def told(scenario: Scenario) -> Plain:
         return {"windows": _with_echoes(scenario, _example(scenario))}
     shown = [{**_events(window), **_ending(window.rest.blocked, window.rest.idle)} for window in windows]
     return {"windows": _with_echoes(scenario, shown), "facts": _facts(scenario, windows)}
-
-
-def one_run(scenario: Scenario) -> list[Plain]:
-    """A run that is right, window by window: of what is free, the first."""
-    windows = told(scenario)["windows"]
-    return [{key: window[key] for key in ("events", "blocked", "idle")} for window in windows]
 
 
 def _with_echoes(scenario: Scenario, windows: Sequence[Plain]) -> list[Plain]:
@@ -198,8 +192,8 @@ def _example(scenario: Scenario) -> list[Plain]:
     layers = None
     for part in scenario.by_batch():
         oracle = Oracle(part, layers, thorough=False)
-        for number in range(len(part.schedule)):
-            take(oracle, number)
+        for step in part.schedule:
+            oracle.take(step)
             events = []
             free = False
             while may_come := sorted(oracle.allowed(), key=repr):
