@@ -361,7 +361,7 @@ class Harness:
         except Exception as error:  # in which way it is refused is the implementation's
             row.refused("next", f"its listener has ended: {type(error).__name__}: {error}")
             return
-        row.goes_on()
+        row.delegates()
         if self.tasks is not None and isinstance(going, Coroutine):
             self.tasks.start_soon(_awaited, going)
 

@@ -108,15 +108,15 @@ class RowStage(Surroundings, Protocol):
     async def next(self) -> object:
         """Delegate; raises what the rest of the row raises."""
 
+
+class ListenerStage(RowStage, Protocol):
+    """What a playing listener needs of its implementation."""
+
     async def start_next(self) -> Started:
         """Delegate, and go on once the rest of the row has begun."""
 
     def keep_next(self, name: str, row: Row) -> None:
         """Keep `next` under a name, for after the listener has ended."""
-
-
-class ListenerStage(RowStage, Protocol):
-    """What a playing listener needs of its implementation."""
 
     def word(self, answer: object) -> str:
         """The word of the event vocabulary for an answer of `next()`, or for one of its own."""
@@ -222,24 +222,20 @@ class Row:
         self._about = about
         self.delegated = 0
         self.heard: object = None
+        self.has_heard = False
+        """It has waited for an answer of the rest of the row."""
         self.ended = False
-        self._has_heard = False
         self._raised: BaseException | None = None
         self._started: Started | None = None
         stage.emit("policy.entered", **about)
 
-    @property
-    def has_heard(self) -> bool:
-        """Whether it has waited for an answer of the rest of the row."""
-        return self._has_heard
-
-    async def start(self) -> None:
+    async def start(self, start_next: Callable[[], Awaitable[Started]]) -> None:
         """Delegate without waiting; while an earlier one is pending, that is to be refused (PRE-7)."""
         if self._is_pending():
             await self.late("an earlier next() is pending")
             return
-        self._delegates()
-        self._started = await self._stage.start_next()
+        self.delegates()
+        self._started = await start_next()
 
     async def late(self, why: str) -> None:
         """Delegate when that is to be refused, and tell that it was."""
@@ -250,7 +246,7 @@ class Row:
                 raise
             self.refused("next", f"{why}: {type(error).__name__}: {error}")
         else:
-            self.goes_on()
+            self.delegates()
 
     async def hear(self, word: Callable[[object], object]) -> None:
         """Wait for the `next()` that was started, and tell of its answer."""
@@ -258,7 +254,7 @@ class Row:
         assert started is not None, "it was started by the same step"
         await started.over.wait()
         self._started = None
-        self.heard, self._raised, self._has_heard = started.answer, started.raised, True
+        self.heard, self._raised, self.has_heard = started.answer, started.raised, True
         self._resumes(word)
 
     def refused(self, op: str, reason: str) -> None:
@@ -266,14 +262,11 @@ class Row:
         about = {"pos": self._about["pos"], "role": self._about["waterfall"]}
         self._stage.emit("op.refused", **about, op=op, reason=reason)
 
-    def goes_on(self) -> None:
-        """Tell that a `next()` was let go on."""
-        self._delegates()
-
     def _is_pending(self) -> bool:
         return self._started is not None and not self._started.over.is_set()
 
-    def _delegates(self) -> None:
+    def delegates(self) -> None:
+        """Tell that it delegates, or that a `next()` was let go on that was to be refused."""
         self.delegated += 1
         self._stage.emit("policy.delegated", **self._about, nth=self.delegated)
 
@@ -286,8 +279,8 @@ class Row:
         if self._is_pending():
             await self.late("an earlier next() is pending")
             return
-        self._delegates()
-        self._has_heard = True
+        self.delegates()
+        self.has_heard = True
         try:
             self.heard, self._raised = await self._stage.next(), None
         except BaseException as error:
@@ -334,7 +327,7 @@ async def _play_listener(
                 await row.next(stage.word)
                 frame = passed(frame)
             case StartNext(following) | TryNext(following):
-                await row.start()
+                await row.start(stage.start_next)
                 frame = following
             case HearNext():
                 await row.hear(stage.word)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
+    AfterValidator,
     Discriminator,
     Field,
     NonNegativeInt,
@@ -62,20 +63,23 @@ class AbortFromInside(Strict):
     reason: str | None = None
 
 
+def _known_kinds(value: Any) -> Any:
+    for kind in kinds_in(value):
+        check_kind(kind)
+    return value
+
+
+MayBeHostile: TypeAlias = Annotated[Any, AfterValidator(_known_kinds)]
+"""A value in which `{"$hostile": KIND}` may stand, of a kind that there is."""
+
+
 class Return(Strict):
     """End with a value; `{"$nonce": true}` stands for a fresh value made by the harness.
 
     In a body, `{"$hostile": KIND}` stands in it for what JSON cannot hold, or not in short.
     """
 
-    value: Any = None
-
-    @field_validator("value")
-    @classmethod
-    def _known_kinds(cls, value: Any) -> Any:
-        for kind in kinds_in(value):
-            check_kind(kind)
-        return value
+    value: MayBeHostile = None
 
 
 class Raise(Strict):
@@ -156,14 +160,7 @@ class Mutate(Strict):
 class SetSignalValue(Strict):
     """Put what is no signal in place of the call's; that it is refused is an event."""
 
-    value: Any = None
-
-    @field_validator("value")
-    @classmethod
-    def _known_kinds(cls, value: Any) -> Any:
-        for kind in kinds_in(value):
-            check_kind(kind)
-        return value
+    value: MayBeHostile = None
 
 
 class Pass(Strict):

@@ -191,14 +191,6 @@ class AnswererStage(Stage):
         """Ask the next one."""
         return await self.following()
 
-    async def start_next(self) -> Started:
-        """An approver waits for whom it asks."""
-        raise NotImplementedError
-
-    def keep_next(self, name: str, row: Row) -> None:
-        """An approver keeps nothing."""
-        raise NotImplementedError
-
 
 def hears_of_changes(hook: ScenarioHook, harness: Harness) -> Callable[[Any], None]:
     """Who hears that a tool has come, or a restriction, by the script of a scenario."""
