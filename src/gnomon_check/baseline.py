@@ -23,6 +23,9 @@ from gnomon_check.subject import Cannot
 NOT_TESTABLE = "not-testable"
 Check: TypeAlias = Literal[Judge, "not-testable"]
 
+Place: TypeAlias = tuple[str, str, str, str]
+"""What an entry stands for: the scenario, the check, the clause, and what is seen."""
+
 _Words: TypeAlias = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
@@ -55,7 +58,7 @@ class Baseline:
     deviations: tuple[Deviation, ...]
 
     @cached_property
-    def _by_what_is_seen(self) -> dict[tuple[str, str, str, str], Deviation]:
+    def _by_what_is_seen(self) -> dict[Place, Deviation]:
         return {_place(one): one for one in self.deviations}
 
     def of_problem(self, scenario: str, problem: Problem) -> Deviation | None:
@@ -64,7 +67,7 @@ class Baseline:
 
     def of_cannot(self, scenario: str, cannot: Cannot) -> Deviation | None:
         """The entry that something is known by that cannot be run, if it is."""
-        return self._by_what_is_seen.get((scenario, NOT_TESTABLE, "", cannot.feature))
+        return self._by_what_is_seen.get((scenario, NOT_TESTABLE, "", printable(cannot.feature)))
 
 
 NOTHING = Baseline("", ())
@@ -92,18 +95,13 @@ def load(path: Path) -> Baseline:
     return Baseline(path.name, deviations)
 
 
-def draft(found: Iterable[tuple[str, Problem | Cannot]]) -> str:
-    """The text of a baseline with an entry for each thing that was found; the reasons are to be filled in."""
+def draft(places: Iterable[Place]) -> str:
+    """The text of a baseline with an entry for each place, once; the reasons are to be filled in."""
     blocks = []
-    for scenario, one in found:
-        match one:
-            case Problem():
-                fields = {"check": one.judge, "clause": one.clause, "seen": printable(one.seen)}
-            case Cannot():
-                fields = {"check": NOT_TESTABLE, "clause": "", "seen": one.feature}
-        fields = {"scenario": scenario, **fields, "reason": "", "link": ""}
-        lines = [f"{name} = {_text(value)}" for name, value in fields.items()]
-        blocks.append("\n".join(["[[deviation]]", *lines]) + "\n")
+    for scenario, check, clause, seen in dict.fromkeys(places):
+        fields = {"scenario": scenario, "check": check, "clause": clause, "seen": seen}
+        lines = [f"{name} = {_text(value)}\n" for name, value in {**fields, "reason": "", "link": ""}.items()]
+        blocks.append("".join(["[[deviation]]\n", *lines]))
     return _HEAD + "\n" + "\n".join(blocks)
 
 
@@ -118,5 +116,5 @@ def _text(value: str) -> str:
     return json.dumps(value, ensure_ascii=True).replace("\x7f", "\\u007f")
 
 
-def _place(one: Deviation) -> tuple[str, str, str, str]:
+def _place(one: Deviation) -> Place:
     return (one.scenario, one.check, one.clause, one.seen)

@@ -110,10 +110,10 @@ def never_ends(oracle: Oracle, number: int) -> Problem:
 def property_broken(oracle: Oracle, broken: Broken, event: Event | None = None) -> Problem:
     """A named property does not hold: at an event, or once everything is over."""
     text = f"{broken.prop}: {explain.explain_broken(broken, labels(oracle.scenario))}"
-    key = None if event is None else key_of(event)
-    seen = (
-        "at the end" if event is None else event["event"] if key is None else Words(oracle.scenario).key(key)
-    )
+    if event is None:
+        return Problem("property", broken.clause, text, "at the end")
+    key = key_of(event)
+    seen = event["event"] if key is None else Words(oracle.scenario).key(key)
     return Problem("property", broken.clause, text, seen)
 
 

@@ -51,7 +51,7 @@ class InProcess(Target):
     @property
     def about(self) -> About:
         """Who it is: its name, where it says no more."""
-        return About(self.name, "", "Python")
+        return About(name=self.name, version="", language="Python")
 
     def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
         """Run a scenario, and answer its windows; as `run`. Raises `NotTestable`."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator
 
 from gnomon_spec.register import Level, clauses
 
@@ -32,3 +34,7 @@ class Problem:
 def printable(text: str) -> str:
     """The text as any file can hold it: lone surrogates, which a scenario may have, stand as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+Printable: TypeAlias = Annotated[str, AfterValidator(printable)]
+"""A text of a model that goes into files: it is made printable where it comes in."""

@@ -16,6 +16,7 @@ from gnomon_check.changes import Name, Strict, faults
 from gnomon_check.events import EVENT, Event
 from gnomon_check.scenario import Scenario
 from gnomon_check.schedule import ScheduleStep
+from gnomon_check.subject import About
 
 PROTOCOL = "1.0"
 SPECIFICATION = "1.0"
@@ -91,15 +92,9 @@ class ByeRequest(Strict):
 # -- what an adapter answers ----------------------------------------------------------------------
 
 
-class Manifest(Strict):
+class Manifest(About):
     """Who the implementation is, and what it claims."""
 
-    name: str
-    version: str
-    language: str
-    homepage: str | None = None
-    issues: str | None = None
-    """Where its faults are told."""
     profiles: list[str]
     """What it claims to do. A scenario that needs more is not run, and reported as not claimed."""
     protocol: str

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from gnomon_check.changes import Strict
 from gnomon_check.orders import Order
+from gnomon_check.problem import Printable
 from gnomon_check.scenario import Scenario
 from gnomon_check.window import Window
 
@@ -14,15 +16,15 @@ Fault: TypeAlias = Literal["watchdog", "process", "protocol"]
 """How an implementation can fail to say what happened: it hangs, it dies, it does not speak the protocol."""
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """Who an implementation is, and where its faults are told."""
+class About(Strict):
+    """Who an implementation is."""
 
-    name: str
-    version: str
-    language: str
-    homepage: str | None = None
-    issues: str | None = None
+    name: Printable
+    version: Printable
+    language: Printable
+    homepage: Printable | None = None
+    issues: Printable | None = None
+    """Where its faults are told."""
 
 
 @dataclass(frozen=True, slots=True)

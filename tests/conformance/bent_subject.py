@@ -74,7 +74,9 @@ class Bent(Builtin):
 
     @property
     def about(self) -> About:
-        return About("bent", "0.3", "Python", "https://example.org/bent", LINK)
+        return About(
+            name="bent", version="0.3", language="Python", homepage="https://example.org/bent", issues=LINK
+        )
 
     def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
         match scenario.id:

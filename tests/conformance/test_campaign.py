@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from gnomon_check import adapters, campaign
 from gnomon_check.campaign import Outcome, Plan, carry_out
-from gnomon_check.cli import app, generate_option
+from gnomon_check.cli import app
 from gnomon_check.drawing import KINDS, Share, look_through
 from gnomon_check.orders import Order
 from gnomon_check.profiles import PROFILES
@@ -284,7 +284,7 @@ def test_what_makes_no_sense_is_refused(words: list[str], why: str) -> None:
 
 
 def test_without_hypothesis_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generate_option.importlib.util, "find_spec", lambda name: None)  # type: ignore[attr-defined]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     done = invoke("builtin", "--generate", "1")
     assert done.exit_code == 2
     assert "pip install 'gnomon[generate]'" in done.stderr

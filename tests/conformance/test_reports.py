@@ -13,14 +13,14 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from bent_subject import KNOWN, SCENARIOS, Bent
+from bent_subject import KNOWN, LINK, SCENARIOS, Bent
 from golden_text import is_golden
 from rich.console import Console
 from typer.testing import CliRunner
 
 import gnomon_spec
 from gnomon_check import baseline as baselines
-from gnomon_check.baseline import Baseline
+from gnomon_check.baseline import Baseline, Deviation
 from gnomon_check.cli import app
 from gnomon_check.conform import conform
 from gnomon_check.problem import Problem
@@ -28,6 +28,7 @@ from gnomon_check.report import collect, files, terminal
 from gnomon_check.report.compare import differences
 from gnomon_check.report.model import Report
 from gnomon_check.scenario_files import dump
+from gnomon_check.subject import About, Cannot
 from gnomon_spec.register import Level, clauses
 
 HERE = Path(__file__).parent
@@ -221,6 +222,28 @@ def test_what_no_file_can_hold_is_told_all_the_same() -> None:
         text.encode("utf-8")
         assert "\\ud800" in text or name == "badge.json"
     ElementTree.fromstring(files.FORMS["junit.xml"](bad))
+
+
+def test_what_an_adapter_says_in_letters_that_no_file_can_hold_is_told_all_the_same() -> None:
+    class Odd(Bent):
+        @property
+        def about(self) -> About:
+            return About(name="odd \ud800", version="\ud801", language="Python")
+
+    cannot = Cannot("a feature \ud802", "a reason \ud803")
+    run = replace(conform(SCENARIOS[-1], Bent(), "asyncio"), cannot=cannot)
+    odd = collect.report_of("exec:\udcff", Odd(), [run], baselines.NOTHING, whole=False)
+    for make in files.FORMS.values():
+        make(odd).encode("utf-8")
+    told = on_a_terminal(odd)
+    assert "odd \\ud800 \\ud801" in told
+    assert "a feature \\ud802: a reason \\ud803" in told
+    known = baselines.draft(odd.unknown())
+    assert 'seen = "a feature \\\\ud802"' in known
+    entry = Deviation(
+        scenario="edge-own-signal", check="not-testable", seen="a feature \\ud802", reason="so", link=LINK
+    )
+    assert Baseline("known", (entry,)).of_cannot("edge-own-signal", cannot) == entry
 
 
 # -- the command ------------------------------------------------------------------------------------

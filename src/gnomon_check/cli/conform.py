@@ -13,7 +13,7 @@ from gnomon_check.baseline import Baseline, BaselineError
 from gnomon_check.cli import generate_option
 from gnomon_check.cli.refusal import refuse
 from gnomon_check.cli.running import run_all
-from gnomon_check.cli.target import SECONDS, TARGET, opened
+from gnomon_check.cli.target import SECONDS, TARGET, backends_of, opened
 from gnomon_check.report import collect, files
 from gnomon_check.report.model import Report
 from gnomon_check.report.terminal import show
@@ -83,10 +83,7 @@ def conform(
     console = Console()
     known = _known(target, baseline, no_baseline=no_baseline)
     with opened(target, watchdog) as subject:
-        backends = backend or list(subject.backends)
-        for one in backends:
-            if one not in subject.backends:
-                refuse(f"there is no backend {one!r}: use {' or '.join(subject.backends)}")
+        backends = backends_of(subject, backend)
         try:
             scenarios = [one for path in scenario for one in load_all(path)] if scenario else list(shipped())
             runs = run_all(scenarios, subject, backends, console, quiet=as_json)
@@ -94,7 +91,7 @@ def conform(
             refuse(str(error))
         made = collect.report_of(target, subject, runs, known, whole=not scenario)
     if draft is not None:
-        _write_draft(draft, baselines.draft(collect.unknown(runs, known)))
+        _write_draft(draft, baselines.draft(made.unknown()))
     if as_json:
         typer.echo(files.as_json(made), nl=False)
     else:

@@ -15,7 +15,7 @@ from rich.progress import Progress as Bar
 
 from gnomon_check import replay
 from gnomon_check.cli.refusal import refuse
-from gnomon_check.cli.target import opened
+from gnomon_check.cli.target import backends_of, opened
 from gnomon_check.problem import printable
 from gnomon_check.targets.adapter_process import KitFault
 
@@ -62,11 +62,8 @@ def generate(
     from gnomon_check.campaign import Plan, carry_out
 
     with opened(target, watchdog) as subject:
-        name, known = subject.name, subject.backends
-    for one in backends or ():
-        if one not in known:
-            refuse(f"there is no backend {one!r}: use {' or '.join(known)}")
-    plan = Plan(target, count, seed or 0, tuple(backends or known), watchdog)
+        name, chosen = subject.name, backends_of(subject, backends)
+    plan = Plan(target, count, seed or 0, tuple(chosen), watchdog)
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     try:

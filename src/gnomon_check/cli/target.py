@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import typer
@@ -17,6 +17,14 @@ TARGET = typer.Argument(
     help="What to hold to the specification: `builtin`, `dsh`, `exec:COMMAND`, `python:MODULE:FACTORY`."
 )
 SECONDS = typer.Option("--watchdog", help="How many seconds an adapter may take for an answer.", min=0.1)
+
+
+def backends_of(subject: Subject, wanted: Sequence[str] | None) -> list[str]:
+    """What an implementation is to be run on: what is wanted, or all that there is; else the end."""
+    for one in wanted or ():
+        if one not in subject.backends:
+            refuse(f"there is no backend {one!r}: use {' or '.join(subject.backends)}")
+    return list(wanted or subject.backends)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import gnomon_spec
 from gnomon_check.baseline import NOTHING, Baseline, Deviation
 from gnomon_check.conform import Run
-from gnomon_check.problem import Problem, printable
+from gnomon_check.problem import Problem
 from gnomon_check.protocol import PROTOCOL
 from gnomon_check.replay import windows_told
 from gnomon_check.report.model import (
@@ -22,7 +22,7 @@ from gnomon_check.report.model import (
     ScenarioRun,
     Verdict,
 )
-from gnomon_check.subject import Cannot, Subject
+from gnomon_check.subject import Subject
 from gnomon_spec.register import clauses
 
 
@@ -34,20 +34,12 @@ def report_of(
 
     Raises `Stopped` where the implementation does not say who it is.
     """
-    about = subject.about
     return Report(
         report="gnomon/1",
         specification=gnomon_spec.__version__,
         protocol=PROTOCOL,
         target=target,
-        implementation=Implementation(
-            name=about.name,
-            version=about.version,
-            language=about.language,
-            homepage=about.homepage,
-            issues=about.issues,
-            profiles=sorted(subject.claims),
-        ),
+        implementation=Implementation(**subject.about.model_dump(), profiles=sorted(subject.claims)),
         backends=list(dict.fromkeys(run.backend for run in runs)),
         clauses_in_all=len(clauses()),
         clauses=list(_clauses(runs)),
@@ -68,7 +60,7 @@ def _run(run: Run, baseline: Baseline) -> ScenarioRun:
         not_claimed=list(run.not_claimed),
         not_testable=_not_testable(run, baseline),
         problems=problems,
-        story=[printable(line) for line in windows_told(run)] if problems else [],
+        story=list(windows_told(run)) if problems else [],
     )
 
 
@@ -87,8 +79,8 @@ def _found(problem: Problem, entry: Deviation | None) -> Found:
         judge=problem.judge,
         clause=problem.clause,
         level=problem.level,
-        seen=printable(problem.seen),
-        text=printable(problem.text),
+        seen=problem.seen,
+        text=problem.text,
         known=_known(entry),
     )
 
@@ -142,21 +134,3 @@ def _fitting(baseline: Baseline, runs: Iterable[Run]) -> Iterator[Deviation]:
         if run.cannot is not None:
             entries.append(baseline.of_cannot(run.scenario.id, run.cannot))
         yield from (one for one in entries if one is not None)
-
-
-def unknown(runs: Iterable[Run], baseline: Baseline) -> Iterator[tuple[str, Problem | Cannot]]:
-    """Everything that is red and in no baseline, once for each scenario: what a draft of one would hold."""
-    told: set[tuple[str, Problem | Cannot]] = set()
-    for run in runs:
-        identifier = run.scenario.id
-        found: list[Problem | Cannot] = [
-            one
-            for one in run.problems
-            if _found(one, baseline.of_problem(identifier, one)).weight == "violation"
-        ]
-        if run.cannot is not None and baseline.of_cannot(identifier, run.cannot) is None:
-            found.append(run.cannot)
-        for one in found:
-            if (identifier, one) not in told:
-                told.add((identifier, one))
-                yield identifier, one

@@ -19,7 +19,7 @@ _PAGES = Environment(
 
 def html(report: Report) -> str:
     """The text of the page."""
-    runs = report.scenarios
+    runs, counts = report.scenarios, report.counted()
     rows = [
         {"id": name, "verdict": verdict, "runs": runs[name]}
         for name, verdict in sorted(report.verdicts.items(), key=lambda one: VERDICTS.index(one[1]))
@@ -29,7 +29,7 @@ def html(report: Report) -> str:
         title=title(report),
         conclusion=conclusion(report),
         not_checked=list(not_checked(report)),
-        counts={name: report.counted()[name] for name in VERDICTS},
+        counts={name: counts[name] for name in VERDICTS},
         rows=rows,
         texts={one.id: clauses()[one.id].text for one in report.clauses},
     )

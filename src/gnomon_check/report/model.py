@@ -13,9 +13,10 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import NonNegativeInt, ValidationError, computed_field, model_validator
 
-from gnomon_check.baseline import Deviation
+from gnomon_check.baseline import NOT_TESTABLE, Deviation, Place
 from gnomon_check.changes import Strict, faults
-from gnomon_check.problem import Judge
+from gnomon_check.problem import Judge, Printable
+from gnomon_check.subject import About
 from gnomon_spec.register import Level
 
 Verdict: TypeAlias = Literal["not claimed", "not testable", "violation", "known deviation", "conforms"]
@@ -27,14 +28,9 @@ class ReportError(ValueError):
     """A file that is no report; the message says which, and why."""
 
 
-class Implementation(Strict):
+class Implementation(About):
     """Who was held to the specification."""
 
-    name: str
-    version: str
-    language: str
-    homepage: str | None = None
-    issues: str | None = None
     profiles: list[str]
     """What it claims."""
 
@@ -56,8 +52,8 @@ class Found(Strict):
     clause: str
     """Empty where no single clause is broken."""
     level: Level
-    seen: str
-    text: str
+    seen: Printable
+    text: Printable
     known: Known | None = None
 
     @property
@@ -71,9 +67,9 @@ class Found(Strict):
 class NotTestable(Strict):
     """What the implementation has no way to do."""
 
-    feature: str
-    reason: str
-    link: str | None = None
+    feature: Printable
+    reason: Printable
+    link: Printable | None = None
     known: Known | None = None
 
 
@@ -81,7 +77,7 @@ class ScenarioRun(Strict):
     """One scenario on one backend."""
 
     scenario: str
-    title: str
+    title: Printable
     clauses: list[str]
     backend: str
     verdict: Verdict
@@ -89,7 +85,7 @@ class ScenarioRun(Strict):
     """The profiles that it needs and that are not claimed."""
     not_testable: NotTestable | None
     problems: list[Found]
-    story: list[str]
+    story: list[Printable]
     """What was done and seen, line by line, where something was found."""
 
     @property
@@ -114,7 +110,7 @@ class ClauseVerdict(Strict):
 class BaselineUse(Strict):
     """The baseline that was used."""
 
-    file: str
+    file: Printable
     entries: NonNegativeInt
     stale: list[Deviation]
     """Entries that nothing fits any more."""
@@ -126,7 +122,7 @@ class Report(Strict):
     report: Literal["gnomon/1"]
     specification: str
     protocol: str
-    target: str
+    target: Printable
     """As it was named on the command line."""
     implementation: Implementation
     backends: list[str]
@@ -189,6 +185,15 @@ class Report(Strict):
             found = [one for one in run.problems if one.weight == weight]
             if found:
                 yield run, found
+
+    def unknown(self) -> Iterator[Place]:
+        """Everything that is red and that no baseline knows, on each backend."""
+        for run in self.runs:
+            for one in run.problems:
+                if one.weight == "violation":
+                    yield run.scenario, one.judge, one.clause, one.seen
+            if run.not_testable is not None and run.known is None:
+                yield run.scenario, NOT_TESTABLE, "", run.not_testable.feature
 
     def met(self, level: Level) -> tuple[int, int]:
         """How many clauses of a level are met, and how many scenarios are about."""

@@ -76,7 +76,7 @@ class Builtin(InProcess):
     @property
     def about(self) -> About:
         """This package, in its version."""
-        return About(self.name, __version__, "Python")
+        return About(name=self.name, version=__version__, language="Python")
 
     def cannot(self, scenario: Scenario) -> str | None:
         """Nobody can break the approval service of this runtime from outside: it is its own."""

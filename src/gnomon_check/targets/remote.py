@@ -66,8 +66,7 @@ class Remote:
     @property
     def about(self) -> subject.About:
         """Who it says that it is. Raises `Stopped`."""
-        said = self.manifest
-        return subject.About(said.name, said.version, said.language, said.homepage, said.issues)
+        return subject.About(**self.manifest.model_dump(include=set(subject.About.model_fields)))
 
     @property
     def claims(self) -> frozenset[str]:

@@ -45,7 +45,7 @@ class Adapter(InProcess):
     @property
     def about(self) -> About:
         """Who it is, as reports say it."""
-        return About(self.name, "1.0.0", "Python")
+        return About(name=self.name, version="1.0.0", language="Python")
 
     def prepare(self, harness: Harness) -> Controls:
         """Make the runtime of a scenario."""
