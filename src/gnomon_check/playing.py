@@ -43,7 +43,6 @@ from gnomon_check.scripts import (
     StartNext,
     Tamper,
     Tell,
-    TryNext,
     WaitForAbort,
     WaitForGate,
     WaitForTime,
@@ -326,7 +325,7 @@ async def _play_listener(
             case CallNext():
                 await row.next(stage.word)
                 frame = passed(frame)
-            case StartNext(following) | TryNext(following):
+            case StartNext(following):
                 await row.start(stage.start_next)
                 frame = following
             case HearNext():

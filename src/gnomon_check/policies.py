@@ -37,7 +37,6 @@ from gnomon_check.scripts import (
     PutNonsense,
     PutSignal,
     StartNext,
-    TryNext,
     WaitForAbort,
     effect_at,
     passed,
@@ -113,14 +112,14 @@ class Policies(Journeys):
             yield Move((key,), world.with_frame(place, passed(frame)._replace(heard=standing.heard)))
             return
         after = world.with_frame(place, passed(frame))
-        if isinstance(effect, CallNext | StartNext | TryNext):
+        if isinstance(effect, CallNext | StartNext):
             going_on = passed(frame) if isinstance(effect, CallNext) else effect.following
             if standing.pending or place in world.just_answered:
                 yield _refused(world.with_frame(place, going_on), pos, "next")  # PRE-7
             if standing.pending:
                 return
         match effect:
-            case StartNext(following) | TryNext(following):
+            case StartNext(following):
                 yield self.journey(world.with_frame(place, following), pos, journey.Delegates(number))
             case CallNext():
                 waiting = world.with_frame(place, frame._replace(delegating=True))

@@ -138,14 +138,7 @@ class CallNext:
 
 @dataclass(frozen=True, slots=True)
 class StartNext:
-    """Delegate, and go on; `following` is the frame once that is done."""
-
-    following: Frame
-
-
-@dataclass(frozen=True, slots=True)
-class TryNext:
-    """Delegate while an earlier `next()` is pending; `following` is the frame once that is refused."""
+    """Delegate, and go on; `following` is the frame once that is done, or refused."""
 
     following: Frame
 
@@ -260,7 +253,6 @@ Effect: TypeAlias = (
     | AskToConclude
     | CallNext
     | StartNext
-    | TryNext
     | HearNext
     | Keep
     | Tamper
@@ -308,10 +300,9 @@ def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETU
         case NextUnawaitedStep():
             return StartNext(passed(frame))
         case NextConcurrentlyStep(next_concurrently=how):
-            again = frame._replace(called=frame.called + 1)
             if frame.called == how.times:
                 return HearNext()
-            return StartNext(again) if frame.called == 0 else TryNext(again)
+            return StartNext(frame._replace(called=frame.called + 1))
         case KeepNextStep(keep_next=keep):
             return Keep(gate_name(keep.name, pos))
         case MutateStep(mutate=mutate):
