@@ -2,7 +2,7 @@
 // specification, and serves an adapter for any other.
 
 /** A change that there is nothing for, or that an implementation has refused. */
-export class NotChanged extends Error {}
+class NotChanged extends Error {}
 
 export class Layers {
   #scenario;
