@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 from gnomon_check import adapters, baseline
-from gnomon_check.baseline import Deviation
+from gnomon_check.baseline import Deviation, Place
 from gnomon_check.conform import Run, conform
 from gnomon_check.profiles import PROFILES
+from gnomon_check.report.collect import report_of
 from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.dsh import CannotInstall, dsh
 from gnomon_check.targets.remote import Remote
@@ -40,17 +41,12 @@ def runs(remote: Remote) -> dict[str, Run]:
     return {one.id: conform(one, remote, "stdio") for one in shipped()}
 
 
-def found(runs: dict[str, Run]) -> Iterator[tuple[str, str, str, str]]:
-    """What is found that it must not do: the scenario, who finds it, the clause, what is seen."""
-    for name, run in runs.items():
-        if run.cannot is not None:
-            yield name, baseline.NOT_TESTABLE, "", run.cannot.feature
-        for one in run.problems:
-            if one.level == "must":
-                yield name, one.judge, one.clause, one.seen
+def found(remote: Remote, runs: dict[str, Run]) -> list[Place]:
+    """Everything that it must not do, or has no way to do, where nothing is known of it."""
+    return sorted(report_of("dsh", remote, list(runs.values()), baseline.NOTHING, whole=True).unknown())
 
 
-def place(one: Deviation) -> tuple[str, str, str, str]:
+def place(one: Deviation) -> Place:
     return one.scenario, one.check, one.clause, one.seen
 
 
@@ -59,8 +55,8 @@ def test_it_is_the_version_that_the_baseline_is_about(remote: Remote) -> None:
     assert remote.claims == PROFILES.keys() - {"NATIVE", "LOG"}
 
 
-def test_it_differs_just_where_the_baseline_says(runs: dict[str, Run]) -> None:
-    assert sorted(found(runs)) == sorted(map(place, KNOWN.deviations))
+def test_it_differs_just_where_the_baseline_says(remote: Remote, runs: dict[str, Run]) -> None:
+    assert found(remote, runs) == sorted(map(place, KNOWN.deviations))
     assert sum(bool(run.not_claimed) for run in runs.values()) == 20
 
 
@@ -85,7 +81,7 @@ def test_the_codes_that_it_does_not_give_are_all_that_it_should_do(runs: dict[st
 
 def test_the_same_happens_in_another_order(remote: Remote, runs: dict[str, Run]) -> None:
     again = {one.id: conform(one, remote, "stdio") for one in reversed(list(shipped()))}
-    assert sorted(found(again)) == sorted(found(runs))
+    assert found(remote, again) == found(remote, runs)
     for name, run in runs.items():
         assert [told(window) for window in again[name].windows] == [told(window) for window in run.windows]
 
