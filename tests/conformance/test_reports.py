@@ -98,11 +98,23 @@ def test_an_entry_of_the_baseline_that_fits_nothing_is_told() -> None:
     assert [partial.baseline.stale, whole.baseline.stale] == [[], [elsewhere]]
 
 
-def test_what_is_known_hides_nothing_else() -> None:
-    clause = KNOWN.deviations[1].model_copy(update={"clause": "SCD-6"})
-    assert report(Baseline("wrong clause", (clause,))).verdicts["edge-abort-from-finalizer"] == "violation"
-    one_of_two = Baseline("one of two", KNOWN.deviations[1:2])
-    assert report(one_of_two).verdicts["edge-abort-from-finalizer"] == "violation"
+@pytest.mark.parametrize(
+    ("field", "other"),
+    [
+        ("scenario", "edge-abort-before-body"),
+        ("check", "property"),
+        ("clause", "SCD-6"),
+        ("seen", "result.logged of call 1 (c1) with ABORTED"),
+    ],
+)
+def test_what_is_known_hides_nothing_else(field: str, other: str) -> None:
+    """Of the two things that are found there both have to be known, each just as it is seen."""
+    specification, by_report = KNOWN.deviations[1:3]
+    name = "edge-abort-from-finalizer"
+    assert report(Baseline("both", (specification, by_report))).verdicts[name] == "known deviation"
+    assert report(Baseline("one of two", (specification,))).verdicts[name] == "violation"
+    another = specification.model_copy(update={field: other})
+    assert report(Baseline("another", (another, by_report))).verdicts[name] == "violation"
 
 
 # -- its forms --------------------------------------------------------------------------------------
