@@ -7,7 +7,7 @@ data, and means the same each time that it is asked for.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Tag, ValidationError
 
@@ -165,6 +165,9 @@ ChangeStep: TypeAlias = (
 )
 """A step that changes something."""
 
+_STEPS: tuple[type[BaseModel], ...] = get_args(ChangeStep)
+_HOLD_NOTHING = frozenset([str, int, float, bool, dict, type(None)])
+
 TaggedChangeStep: TypeAlias = (
     Annotated[RegisterStep, Tag("register")]
     | Annotated[RemoveStep, Tag("remove")]
@@ -221,15 +224,20 @@ def subject_of(change: Change) -> str:
 
 def asks_for_change(model: object) -> bool:
     """Whether a model, or one in its fields, wherever, is a step that changes something."""
-    if isinstance(model, ChangeStep):
-        return True
-    if isinstance(model, BaseModel):
-        return any(asks_for_change(getattr(model, field)) for field in type(model).model_fields)
-    return isinstance(model, list | tuple) and any(map(asks_for_change, model))
+    left = [model]
+    while left:
+        one = left.pop()
+        kind = type(one)
+        if kind in _STEPS:
+            return True
+        if kind is list or kind is tuple:
+            left.extend(cast("list[object]", one))
+        elif kind not in _HOLD_NOTHING and isinstance(one, BaseModel):
+            left.extend(one.__dict__.values())
+    return False
 
 
 CHANGES = tuple(
-    next(iter(kind.model_fields.values())).alias or next(iter(kind.model_fields))
-    for kind in get_args(ChangeStep)
+    next(iter(kind.model_fields.values())).alias or next(iter(kind.model_fields)) for kind in _STEPS
 )
 """The names of the steps that change something."""

@@ -7,7 +7,7 @@ has been drawn before: nothing is kept between two runs, and no clock is looked 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -22,8 +22,10 @@ from gnomon_check.generate import policed, scenarios
 from gnomon_check.generate_living import living
 from gnomon_check.generate_situations import situations
 from gnomon_check.problem import Problem
+from gnomon_check.profiles import PROFILES
+from gnomon_check.reduction import reduced
 from gnomon_check.scenario import Scenario, ScenarioError
-from gnomon_check.subject import Subject
+from gnomon_check.subject import Stopped, Subject
 from gnomon_spec.register import Level
 
 KINDS: tuple[SearchStrategy[Scenario], ...] = (scenarios(), policed(), living(), situations())
@@ -160,11 +162,18 @@ class _Search:
 
     def _runs(self, scenario: Scenario) -> list[Run]:
         runs = []
+        scenario = reduced(scenario, self._claims())
         for backend in self._backends:
             runs.append(conform(scenario, self._subject, backend))
             if _worst(runs[-1]) is not None:
                 break
         return runs
+
+    def _claims(self) -> Collection[str]:
+        try:
+            return self._subject.claims
+        except Stopped:  # whoever runs a scenario on it will tell
+            return PROFILES
 
 
 def _worst(run: Run) -> Problem | None:

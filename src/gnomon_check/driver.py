@@ -14,10 +14,11 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
+from gnomon_check import loops
 from gnomon_check.changes import change_of
 from gnomon_check.events import Event
 from gnomon_check.harness import Harness, Target
-from gnomon_check.orders import Order, options
+from gnomon_check.orders import Order
 from gnomon_check.profiles import PROFILES
 from gnomon_check.quiescence import quiesce
 from gnomon_check.scenario import Scenario
@@ -71,7 +72,7 @@ def run(scenario: Scenario, target: Target, backend: str, order: Order | None = 
     """
     windows: list[Window] = []
     # Not what the task answers: asyncio writes that out in full, unseen, whenever a runner ends.
-    anyio.run(_drive, scenario, target, windows, backend=backend, backend_options=options(backend, order))
+    loops.run(_drive, scenario, target, windows, backend=backend, order=order)
     return windows
 
 

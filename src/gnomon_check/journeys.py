@@ -63,6 +63,11 @@ class Move(NamedTuple):
     So where it may happen it may as well happen first, and nothing else has to be looked at before it.
     """
 
+    def begun(self) -> World:
+        """Where it leads once the first of its events has been seen: the others come before anything else."""
+        rest = self.keys[1:]
+        return self.world._replace(due=rest + self.world.due) if rest else self.world
+
 
 _step = lru_cache(maxsize=4096)(journey.step)
 """The machine of a call only looks at what it is given, so what it has said once it says again."""
@@ -109,19 +114,18 @@ class Journeys:
         """The steps that mean the same whoever takes them."""
         frame = world.frame(place)
         assert frame is not None
-        after = world.with_frame(place, passed(frame))
         match effect:
             case WaitForGate(name) if name in world.opened:
-                yield Move((), after, urgent=True)
+                yield Move((), world.with_frame(place, passed(frame)), urgent=True)
             case WaitForTime(ms) if frame.wakes is None:
                 asleep = world.with_frame(place, frame._replace(wakes=world.now + ms))
                 yield Move((), asleep, urgent=True)
             case WaitForTime() if frame.wakes is not None and frame.wakes <= world.now:
-                yield Move((), after)
+                yield Move((), world.with_frame(place, passed(frame)))
             case Tell() | ChangeLayers() | Tamper():
-                yield Move(*self.wants(after, pos, [effect]))
+                yield Move(*self.wants(world.with_frame(place, passed(frame)), pos, [effect]))
             case AbortSignalOf(name):
-                keys, following = self.wants(after, pos, [effect])
+                keys, following = self.wants(world.with_frame(place, passed(frame)), pos, [effect])
                 yield Move(keys, following, Abort() if name == "caller" else None)
 
     def wants(self, world: World, pos: int, effects: Sequence[Effect]) -> tuple[tuple[Key, ...], World]:

@@ -81,7 +81,7 @@ class Layers:
         return isinstance(other, Layers) and self.scenario is other.scenario and self.history == other.history
 
     def __hash__(self) -> int:
-        return hash((id(self.scenario), len(self.history)))  # what it holds is costly to hash
+        return id(self.scenario) + len(self.history)  # what it holds is costly to hash
 
     # -- changing ---------------------------------------------------------------------------------
 
@@ -97,9 +97,7 @@ class Layers:
 
     def definition(self, registration: str) -> ScenarioTool:
         """The definition that a registration is of."""
-        tool = self.scenario.tool(dict(self.tools)[registration])
-        assert tool is not None, "only definitions of the scenario are registered"
-        return tool
+        return self._once(_defined, registration)
 
     def collapsed(self, name: str) -> bool:
         """Whether a call of that name goes past the way that is left open (MOD-2)."""
@@ -162,6 +160,12 @@ class Layers:
         return found
 
 
+def _defined(layers: Layers, registration: str) -> ScenarioTool:
+    tool = layers.scenario.tool(dict(layers.tools)[registration])
+    assert tool is not None, "only definitions of the scenario are registered"
+    return tool
+
+
 def _visible(layers: Layers, name: str) -> tuple[str, ScenarioTool] | None:
     found = visibility.visible(layers.registry, layers.scenario.caller, name)
     return None if found is None else (found.id, layers.definition(found.id))
@@ -221,13 +225,19 @@ def _setup(layers: Layers, name: str, pos: int, arguments: bool, nested: bool, i
 
 
 def _changed(layers: Layers, change: Change) -> tuple[Layers, Refusal | None]:
-    try:
-        made = _carried_out(layers, change)
-    except NotEnabled as error:
-        return layers, Refusal(error.refused.reason)
-    except _Refused as error:
-        return layers, error.refusal
+    made = _tried(layers, change)
+    if isinstance(made, Refusal):
+        return layers, made
     return replace(made, history=(*layers.history, change)), None
+
+
+def _tried(layers: Layers, change: Change) -> Layers | Refusal:
+    try:
+        return _carried_out(layers, change)
+    except NotEnabled as error:
+        return Refusal(error.refused.reason)
+    except _Refused as error:
+        return error.refusal
 
 
 class _Refused(Exception):
@@ -329,9 +339,8 @@ def _first_layers(scenario: Scenario) -> Layers:
         registry = chapter.open_scope(registry, scope.name, scope.parent)
     layers = Layers(scenario, registry)
     for change in first_changes(scenario):
-        layers, refusal = layers.changed(change)
-        if refusal is not None:
-            raise ScenarioError(
-                f"{scenario.id}: {type(change).__name__} {change}: refused, as {refusal.reason}"
-            )
+        made = _tried(layers, change)
+        if isinstance(made, Refusal):
+            raise ScenarioError(f"{scenario.id}: {type(change).__name__} {change}: refused, as {made.reason}")
+        layers = made
     return layers

@@ -356,7 +356,6 @@ class Moves(Policies):
         attempt = world.attempts[pos]
         cancels = tool.interrupt == "cancel"
         effect = effect_at(tool.body, frame, pos)
-        after = world.with_frame(place, passed(frame))
         match effect:
             case WaitForAbort() | WaitForTime() if (
                 cancels and not frame.interrupted and signals.signal_aborted(execution)
@@ -367,15 +366,16 @@ class Moves(Policies):
                     yield from self.common(world, pos, place, effect)
             case WaitForAbort() if signals.signal_aborted(execution):
                 source = str(execution.cause).split("#")[0]
+                after = world.with_frame(place, passed(frame))
                 yield Move((("body.signalled", pos, (attempt, source)),), after)
             case MakeCall(call):
                 if not frame.calling:
                     calling = world.with_frame(place, frame._replace(calling=True))
                     yield self._made(calling, pos, call)
             case HandOver(context):
-                yield self.journey(after, pos, journey.Defers(context))
+                yield self.journey(world.with_frame(place, passed(frame)), pos, journey.Defers(context))
             case AskToConclude():
-                yield self.journey(after, pos, journey.Concludes())
+                yield self.journey(world.with_frame(place, passed(frame)), pos, journey.Concludes())
             case SetOnCancel(changed):
                 yield Move((), world.with_frame(place, changed), urgent=True)
             case EndReturned(value, is_nonce):

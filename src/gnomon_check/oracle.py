@@ -65,21 +65,28 @@ class Oracle:
     # -- inputs ---------------------------------------------------------------------------------
 
     def take(self, step: ScheduleStep) -> None:
-        """Take a step of the schedule: its inputs, the end of the process, or the repair of its log."""
-        for one in inputs_of(step):
-            self.input(one)
-        match step:
-            case CrashStep():
-                self.crash()
-            case RepairStep():
-                self.repair()
+        """Take a step of the schedule."""
+        self.worlds = _distinct(self.after(world, step) for world in self.worlds)
 
     def input(self, given: SingleStep) -> None:
         """Take an input."""
-        rested = (world._replace(just_answered=frozenset()) for world in self.worlds)
-        self.worlds = _distinct(self._after_input(world, given) for world in rested)
+        self.worlds = _distinct(self._after_input(world, given) for world in self.worlds)
+
+    def after(self, world: World, step: ScheduleStep) -> World:
+        """The state after a step of the schedule: its inputs, a crash, or the repair of a log."""
+        for one in inputs_of(step):
+            world = self._after_input(world, one)
+        match step:
+            case CrashStep():  # what was logged is all that is left
+                return world._replace(crashed=True, frames=(), asking=(), deadlines=())
+            case RepairStep():  # what is added to it is to be seen next (REP-1)
+                return world._replace(due=self._repaired(world), repaired=True)
+            case _:
+                return world
 
     def _after_input(self, world: World, given: SingleStep) -> World:
+        if world.just_answered:
+            world = world._replace(just_answered=frozenset())
         match given:
             case OpenStep():
                 modes = tuple(one.mode(world.layers) for one in self.facts)
@@ -121,18 +128,6 @@ class Oracle:
             return ("model.requested", None, ((), True))
         return ("model.requested", None, (tuple(str(one["name"]) for one in shown), False))
 
-    def crash(self) -> None:
-        """The process ends: what was logged is all that is left."""
-        self.worlds = _distinct(
-            world._replace(crashed=True, frames=(), asking=(), deadlines=()) for world in self.worlds
-        )
-
-    def repair(self) -> None:
-        """The log is repaired; what is added to it is to be seen next (REP-1)."""
-        self.worlds = _distinct(
-            world._replace(due=self._repaired(world), repaired=True) for world in self.worlds
-        )
-
     def _repaired(self, world: World) -> tuple[Key, ...]:
         batch = world.batch
         if batch is None or batch.lane is Lane.RETURNED or world.repaired:
@@ -168,17 +163,17 @@ class Oracle:
         while left:
             world = left.pop()
             if world not in reached:
-                world, moves = self._looked_at(world)
+                world, moves = self.looked_at(world)
                 reached[world] = moves
                 left.extend(move.world for move in moves if not move.keys)
         return reached
 
-    def _looked_at(self, world: World) -> tuple[World, tuple[Move, ...]]:
+    def looked_at(self, world: World) -> tuple[World, tuple[Move, ...]]:
         """A state, once what is urgent in it has happened, and what may happen next."""
         moves = []
         for move in self.moves(world):
             if move.urgent and not self._thorough:
-                return self._looked_at(move.world)
+                return self.looked_at(move.world)
             moves.append(move)
         return world, tuple(moves)
 
@@ -189,7 +184,7 @@ class Oracle:
     def see(self, *keys: Key) -> bool:
         """Follow an event, which is one of these; False, and nothing changed, where no state allows it."""
         following = _distinct(
-            move.world._replace(due=move.keys[1:] + move.world.due) if len(move.keys) > 1 else move.world
+            move.begun()
             for moves in self.closure().values()
             for move in moves
             if move.keys and move.keys[0] in keys

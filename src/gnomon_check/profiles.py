@@ -146,11 +146,11 @@ def _of_steps(plain: Any) -> Iterator[str]:
         if name in _DATA:
             continue
         if len(plain) == 1 and isinstance(says, dict):
-            yield from _of_step(name, says)
+            yield from of_step(name, says)
         yield from _of_steps(says)
 
 
-def _of_step(name: str, says: dict[str, Any]) -> Iterator[str]:
+def of_step(name: str, says: dict[str, Any]) -> Iterator[str]:
     if name in _OF_STEPS:
         yield _OF_STEPS[name]
     match name, says:

@@ -122,8 +122,8 @@ def key_of_spec(one: SpecEvent) -> Key:
     return (str(one.name), one.pos, detail)
 
 
-_AS_IN_A_BATCH = {"result.returned": EventName.RESULT_LOGGED}
-"""The result of a call outside of any batch is judged like one that is logged."""
+_NAMES = {**{str(one): one for one in EventName}, "result.returned": EventName.RESULT_LOGGED}
+"""How the specification names what is seen; what is returned outside of any batch is judged as if logged."""
 
 
 def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | None:
@@ -132,9 +132,8 @@ def as_spec(event: Event, listeners: Listeners | None = None) -> SpecEvent | Non
     `listeners` says which listener of a waterfall is which, outermost first, for each call; without it
     events of policies are not read.
     """
-    try:
-        name = _AS_IN_A_BATCH.get(event["event"]) or EventName(event["event"])
-    except ValueError:
+    name = _NAMES.get(event["event"])
+    if name is None:
         return None
     if event.get("waterfall") == "approval" or "slot" in event:
         return None  # what became of the approval is an event of its own; so is what a body calls

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gnomon_check.events import Event
 from gnomon_check.schedule import ScheduleStep, opening
 from gnomon_check.world import Blocked
+
+SEEN_AT_ONCE = ("registry.changed", "model.requested", "op.refused", "policy.delegated", "noted")
+"""What an input itself brings about, and is judged: before anything else of its window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,11 @@ class Window:
     events: tuple[Event, ...]
     blocked: frozenset[Blocked]
     idle: bool
+
+    def judged(self) -> Iterator[Event]:
+        """Its events that are judged, in the order in which they are."""
+        yield from (one for one in self.echoes if one["event"] in SEEN_AT_ONCE)
+        yield from self.events
 
 
 def by_batch(windows: Iterable[Window]) -> list[tuple[Window, ...]]:

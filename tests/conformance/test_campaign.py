@@ -22,6 +22,7 @@ from gnomon_check.drawing import KINDS, Share, look_through
 from gnomon_check.orders import Order
 from gnomon_check.profiles import PROFILES
 from gnomon_check.scenario import Scenario, ScenarioError
+from gnomon_check.subject import Stopped
 from gnomon_check.targets.builtin import Builtin
 from gnomon_check.window import Window
 
@@ -35,6 +36,7 @@ BENT = """
 from contextlib import ExitStack
 from patched import runtime_with
 from seeded_faults import FAULTS
+from gnomon_check.subject import Stopped
 from gnomon_check.targets.builtin import Builtin
 
 kept = ExitStack()
@@ -82,18 +84,43 @@ def test_a_seed_and_a_number_each_draw_others() -> None:
     assert len({tuple(one) for one in drawn.values()}) == 3
 
 
-def test_what_is_not_claimed_is_not_run_and_counted() -> None:
+def test_what_is_drawn_is_within_the_claims() -> None:
     class Modest(Builtin):
         claims = frozenset(PROFILES) - {"HOOKS"}
+        observers = 0
 
         def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
             assert all(one.on == "result" for one in scenario.hooks)  # observers are CONTENT
+            self.observers += len(scenario.hooks)
             return super().windows(scenario, backend, order)
 
+    modest = Modest()
+    tally = look_through(Share(1, 1, 50), modest, ASYNCIO)
+    assert (tally.drawn, tally.ran, tally.not_claimed) == (50, 50, 0)
+    assert modest.observers > 0
+
+
+def test_what_cannot_be_had_within_the_claims_is_not_run_and_counted() -> None:
+    class Modest(Builtin):
+        claims = frozenset(["HOOKS"])
+
+        def windows(self, scenario: Scenario, backend: str, order: Order | None = None) -> Iterator[Window]:
+            raise AssertionError("nothing can be run on it")
+
     tally = look_through(Share(1, 1, 50), Modest(), ASYNCIO)
-    assert (tally.drawn, tally.needed) == (50, {"HOOKS"})
-    assert 0 < tally.not_claimed < 50
-    assert tally.ran == 50 - tally.not_claimed
+    assert (tally.drawn, tally.ran, tally.not_claimed) == (50, 0, 50)
+    assert tally.needed == {"PAIRING"}
+
+
+def test_who_stops_before_it_is_known_what_he_claims_has_failed() -> None:
+    class Gone(Builtin):
+        @property
+        def claims(self) -> frozenset[str]:  # type: ignore[override]  # here nobody knows
+            raise Stopped("process", "it has ended")
+
+    tally = look_through(Share(1, 0, 50), Gone(), ASYNCIO)
+    assert tally.failed is not None
+    assert "it has ended" in tally.failed.problems[0].text
 
 
 def test_what_cannot_be_run_is_counted_apart() -> None:

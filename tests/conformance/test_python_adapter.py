@@ -20,6 +20,7 @@ from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.driver import InProcess
 from gnomon_check.orders import Order
 from gnomon_check.profiles import PROFILES, needs
+from gnomon_check.reduction import reduced
 from gnomon_check.replay import complaint
 from gnomon_check.scenario import Scenario
 from gnomon_check.scenario_files import shipped
@@ -52,7 +53,7 @@ def test_it_agrees_in_scenarios_that_are_drawn_in_any_order(python: InProcess, b
     @given(scenario=DRAWN, order=ORDERS)
     @settings(max_examples=300)
     def agree(scenario: Scenario, order: Order | None) -> None:
-        found = conform(scenario, python, backend, order)
+        found = conform(reduced(scenario, python.claims), python, backend, order)
         assert found.judged, f"it needs {', '.join(found.not_claimed)}"
         assert found.ok, complaint(found, "python")
 

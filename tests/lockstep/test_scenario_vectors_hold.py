@@ -8,7 +8,7 @@ import pytest
 from window_reader import Reader
 
 from gnomon_check import vectors
-from gnomon_check.conform import BACKENDS, SEEN_AT_ONCE, conform
+from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.driver import run
 from gnomon_check.orders import Order, drawn
 from gnomon_check.scenario import Scenario
@@ -27,7 +27,7 @@ def seen(windows: list[Window]) -> list[dict[str, Any]]:
     """What was seen of a run, as a trace has it."""
     return [
         {
-            "events": [*(one for one in window.echoes if one["event"] in SEEN_AT_ONCE), *window.events],
+            "events": list(window.judged()),
             "blocked": [
                 {name: held for name, held in vars_of(one).items() if held is not None}
                 for one in window.blocked

@@ -81,9 +81,8 @@ class Ways:
         seen: defaultdict[Key, list[World]] = defaultdict(list)
         for moves in closure.values():
             for move in moves:
-                if move.keys:  # those after the first are due before anything else
-                    due = move.keys[1:] + move.world.due
-                    seen[move.keys[0]].append(move.world._replace(due=due))
+                if move.keys:
+                    seen[move.keys[0]].append(move.begun())
         events = tuple(
             (key, self._node(standing(oracle, worlds), place))
             for key, worlds in sorted(seen.items(), key=lambda one: repr(one[0]))
