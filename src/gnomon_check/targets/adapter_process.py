@@ -93,7 +93,7 @@ class AdapterProcess:
         if not self._lines.empty():
             if self._lines.get() is None:
                 self._lines.put(None)
-                raise Died(self._words(f"has ended before it was asked `{what}`"))
+                raise self._died(what)  # told alike, for when it is seen is a matter of chance
             raise ProtocolError(f"the adapter said something before it was asked `{what}`")
         self._requests.put(json.dumps(request).encode() + b"\n")
         return read_answer(self._next_line(what), what, self._number)
@@ -104,7 +104,7 @@ class AdapterProcess:
         except queue.Empty:
             raise Hangs(f"it did not answer `{what}` within {self._seconds:g} seconds") from None
         if line is None:
-            raise Died(self._words(f"has ended instead of answering `{what}`"))
+            raise self._died(what)
         if len(line) > LONGEST:
             raise ProtocolError(f"the adapter's answer to `{what}` is longer than {LONGEST} bytes")
         return line
@@ -128,6 +128,9 @@ class AdapterProcess:
     def _read_words(self, out: IO[bytes]) -> None:
         for line in _lines(out):
             self._told.append(line.decode("utf-8", "replace").rstrip())
+
+    def _died(self, what: str) -> Died:
+        return Died(self._words(f"has ended instead of answering `{what}`"))
 
     def _words(self, what: str) -> str:
         """What became of the process, with its last words."""
