@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from gnomon import GnomonWarning
 from gnomon_check.conform import conform
-from gnomon_check.drawing import Share, Tally, look_through
+from gnomon_check.drawing import KINDS, Share, Tally, look_through
 from gnomon_check.scenario_files import shipped
 from gnomon_check.targets.adapter_process import KitFault
 from gnomon_check.targets.named import named
@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def _size(self) -> int:
-        return min(_LARGEST, -(-self.count // 4))  # a few are of every kind as well
+        return min(_LARGEST, -(-self.count // len(KINDS)))  # a few are of every kind as well
 
 
 @dataclass(slots=True)

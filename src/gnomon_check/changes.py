@@ -7,6 +7,7 @@ data, and means the same each time that it is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Tag, ValidationError
@@ -224,11 +225,16 @@ def subject_of(change: Change) -> str:
 
 def asks_for_change(model: object) -> bool:
     """Whether a model, or one in its fields, wherever, is a step that changes something."""
+    return holds(model, _STEPS)
+
+
+def holds(model: object, kinds: Collection[type]) -> bool:
+    """Whether a model, or one in its fields, wherever, is of one of these kinds."""
     left = [model]
     while left:
         one = left.pop()
         kind = type(one)
-        if kind in _STEPS:
+        if kind in kinds:
             return True
         if kind is list or kind is tuple:
             left.extend(cast("list[object]", one))

@@ -16,13 +16,14 @@ from typing import Any, Literal, TypeAlias
 from gnomon.content import render_json
 from gnomon_check import disagreement, missing_codes, path
 from gnomon_check.events import Event
+from gnomon_check.field_report import FieldReport, ReportedResult
 from gnomon_check.harness import digest
 from gnomon_check.oracle import Oracle
 from gnomon_check.orders import Order
 from gnomon_check.problem import Problem
 from gnomon_check.profiles import PROFILES, needs
 from gnomon_check.refinement import NO_CODE, Key, Listeners, as_spec, key_of
-from gnomon_check.scenario import FieldReport, ReportedResult, Scenario
+from gnomon_check.scenario import Scenario
 from gnomon_check.schedule import CrashStep
 from gnomon_check.subject import Cannot, NotTestable, Stopped, Subject
 from gnomon_check.window import Window, by_batch

@@ -19,6 +19,7 @@ from hypothesis.strategies import SearchStrategy
 
 from gnomon_check.conform import Run, conform
 from gnomon_check.generate import policed, scenarios
+from gnomon_check.generate_borrowing import borrowing
 from gnomon_check.generate_living import living
 from gnomon_check.generate_situations import situations
 from gnomon_check.problem import Problem
@@ -28,7 +29,13 @@ from gnomon_check.scenario import Scenario, ScenarioError
 from gnomon_check.subject import Stopped, Subject
 from gnomon_spec.register import Level
 
-KINDS: tuple[SearchStrategy[Scenario], ...] = (scenarios(), policed(), living(), situations())
+KINDS: tuple[SearchStrategy[Scenario], ...] = (
+    scenarios(),
+    policed(),
+    living(),
+    situations(),
+    borrowing(),
+)
 """What is drawn: each share is of one kind, in turn, for a failure shrinks best among its own."""
 
 _ATTEMPTS = 20

@@ -101,6 +101,8 @@ class Harness:
         self._tokens: dict[int, tuple[int, object]] = {}
         self.own_signals: dict[str, Callable[[Cause], None]] = {}
         """How the signal is aborted that a wrapper made last under a name."""
+        self.heard: dict[int, object] = {}
+        """The result that a wrapper of a call has heard last."""
         self._kept: dict[int, BaseException] = {}
         self._nested: list[tuple[Execute, int, int]] = []
         """The calls that bodies have made: each with the position and the attempt of the one that made it."""

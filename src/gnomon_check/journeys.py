@@ -65,8 +65,8 @@ class Move(NamedTuple):
 
     def begun(self) -> World:
         """Where it leads once the first of its events has been seen: the others come before anything else."""
-        rest = self.keys[1:]
-        return self.world._replace(due=rest + self.world.due) if rest else self.world
+        (_, pos, _), *rest = self.keys
+        return self.world.with_due(tuple(rest), pos) if rest else self.world
 
 
 _step = lru_cache(maxsize=4096)(journey.step)

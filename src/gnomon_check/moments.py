@@ -19,6 +19,7 @@ def refused_at_once(oracle: Oracle, key: Key) -> Refused | None:
         return refused
     for world in oracle.closure():
         refused = _unlogged(oracle, world, key[1]) or _not_dispatched(world, key) or _still_runs(world, key)
+        refused = refused or _borrowed(oracle, world, key)
         if refused is not None:
             return refused
     return None
@@ -79,6 +80,25 @@ def _still_runs(world: World, key: Key) -> Refused | None:
     if name == "result.logged" or (name == "policy.entered" and detail[0] == "post_execute"):
         return Refused("DSP-6", f"what a listener of call {pos} has started with next() still runs")
     return None
+
+
+_AFTER_WRAPPERS = (Stage.SETTLED, Stage.SETTLED_FINAL, Stage.PROJECT, Stage.POST, Stage.DONE)
+_SHOWS_A_RESULT = ("content.rendered", "content.meta", "policy.entered", "result.logged")
+
+
+def _borrowed(oracle: Oracle, world: World, key: Key) -> Refused | None:
+    """What comes of a call whose wrapper has ended with a result that was made for another (DSP-10)."""
+    name, pos, _ = key
+    call = world.calls[pos] if pos is not None and pos < len(world.calls) else None
+    if pos not in oracle.scenario.borrowers or call is None or name not in _SHOWS_A_RESULT:
+        return None
+    its_turn = world.batch is not None and world.batch.committed == pos
+    if call.stage not in _AFTER_WRAPPERS or (name == "result.logged" and not its_turn):
+        return None
+    return Refused(
+        "DSP-10",
+        f"call {pos} has a result that was made for another call: its value is checked and rendered anew",
+    )
 
 
 def _of_changes(oracle: Oracle, key: Key) -> Refused | None:

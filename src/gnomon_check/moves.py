@@ -99,6 +99,8 @@ class Moves(Policies):
         batch = world.batch
         if world.due:
             yield Move(world.due[:1], world._replace(due=world.due[1:]))
+        for slot, keys in world.due_apart:
+            yield Move(keys[:1], world.with_due(keys[1:], slot))
         if batch is None or world.crashed:
             return
         if world.landing:
@@ -108,8 +110,10 @@ class Moves(Policies):
                 yield self.journey(world, pos, journey.DeadlinePasses())
         for pos, _ in world.asking:
             yield from (self._handed_on(move, pos) for move in self.answerers(world, pos))
+        apart = {slot for slot, _ in world.due_apart}
         for slot in range(len(self.facts), len(world.calls)):
-            yield from self._alone(world, slot)
+            if slot not in apart:
+                yield from self._alone(world, slot)
         if self.scenario.mode == "single":
             yield from () if world.due else self._alone(world, 0)
             return

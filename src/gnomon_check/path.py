@@ -6,9 +6,6 @@ leads to the end; where it does not, nothing is known, and all of them have to b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from gnomon_check.journeys import Move
 from gnomon_check.oracle import Oracle
 from gnomon_check.refinement import Key, key_of
 from gnomon_check.window import Window
@@ -46,29 +43,34 @@ def _through(oracle: Oracle, windows: tuple[Window, ...], world: World) -> World
 
 
 def _past(oracle: Oracle, world: World, key: Key) -> World | None:
-    """The state after an event."""
-    for _, moves in _unseen(oracle, world):
-        for move in moves:
-            if move.keys and move.keys[0] == key:
-                return move.begun()
-    return None
-
-
-def _rest(oracle: Oracle, world: World, window: Window) -> World | None:
-    """The state in which everything rests as it did at the end of a window."""
-    for here, moves in _unseen(oracle, world):
-        if not moves:
-            as_it_was = oracle.blocked(here) == window.blocked and oracle.idle(here) == window.idle
-            return here if as_it_was else None
-    return None
-
-
-def _unseen(oracle: Oracle, world: World) -> Iterator[tuple[World, tuple[Move, ...]]]:
-    """The states on the way, each with what may happen in it, while the first that nobody sees happens."""
+    """The state after an event: here, where it may come; else once the first that nobody sees is past."""
     met = set()
     here: World | None = world
     while here is not None and here not in met:
         met.add(here)
-        state, moves = oracle.looked_at(here)
-        yield state, moves
-        here = next((move.world for move in moves if not move.keys), None)
+        unseen: World | None = None
+        for move in oracle.moves(here):
+            if not move.keys:
+                unseen = unseen or move.world
+            elif move.keys[0] == key:
+                return move.begun()
+        here = unseen
+    return None
+
+
+def _rest(oracle: Oracle, world: World, window: Window) -> World | None:
+    """The state in which all rests as it did at the end of a window, once what nobody sees is past."""
+    met = set()
+    here = world
+    while here not in met:
+        met.add(here)
+        still = True
+        for move in oracle.moves(here):
+            still = False
+            if not move.keys:
+                here = move.world
+                break
+        else:
+            as_it_was = oracle.blocked(here) == window.blocked and oracle.idle(here) == window.idle
+            return here if still and as_it_was else None
+    return None

@@ -26,6 +26,7 @@ from gnomon_check.scripts import (
     End,
     EndAnswered,
     EndAuthored,
+    EndBorrowed,
     EndCancelled,
     EndDecided,
     EndPassed,
@@ -107,6 +108,9 @@ class RowStage(Surroundings, Protocol):
     async def next(self) -> object:
         """Delegate; raises what the rest of the row raises."""
 
+    def hears(self, answer: object) -> None:
+        """The rest of the row has answered this."""
+
 
 class ListenerStage(RowStage, Protocol):
     """What a playing listener needs of its implementation."""
@@ -125,6 +129,9 @@ class ListenerStage(RowStage, Protocol):
 
     def result(self, result: Any, contexts: tuple[str, ...]) -> object:
         """A result of the listener's own."""
+
+    def borrowed(self, pos: int) -> object:
+        """The result that a wrapper of another call has heard last; nothing where none has."""
 
     def default(self) -> object:
         """What a listener passes on that has not delegated."""
@@ -270,7 +277,10 @@ class Row:
         self._stage.emit("policy.delegated", **self._about, nth=self.delegated)
 
     def _resumes(self, word: Callable[[object], object]) -> None:
-        told = "raised" if self._raised is not None else word(self.heard)
+        told: object = "raised"
+        if self._raised is None:
+            told = word(self.heard)
+            self._stage.hears(self.heard)
         self._stage.emit("policy.resumed", **self._about, nth=self.delegated, answer=told)
 
     async def next(self, word: Callable[[object], object]) -> None:
@@ -351,6 +361,10 @@ async def _play_listener(
                 return made
             case EndAuthored(result, contexts):
                 made = stage.result(result, contexts)
+                row.decides("malformed" if stage.word(made) == "malformed" else "authored")
+                return made
+            case EndBorrowed(other):
+                made = stage.borrowed(other)
                 row.decides("malformed" if stage.word(made) == "malformed" else "authored")
                 return made
             case EndRaised(what):

@@ -14,7 +14,7 @@ from typing import cast
 from gnomon_check import decisions
 from gnomon_check.journeys import WATERFALLS, Journeys, Move, aborted
 from gnomon_check.refinement import Key
-from gnomon_check.script_steps import Step
+from gnomon_check.script_steps import ReturnStep, Step
 from gnomon_check.scripts import (
     ANSWERS_NOTHING,
     PASSES,
@@ -23,6 +23,7 @@ from gnomon_check.scripts import (
     End,
     EndAnswered,
     EndAuthored,
+    EndBorrowed,
     EndDecided,
     EndDenied,
     EndNothing,
@@ -109,6 +110,8 @@ class Policies(Journeys):
         if frame.delegating or (isinstance(effect, HearNext) and not standing.pending):
             nth = standing.delegated
             key: Key = ("policy.resumed", pos, (which, hook.id, nth, _heard(standing.heard)))
+            if which == "execute" and isinstance(standing.heard, Outcome) and self.scenario.borrows:
+                world = world.with_heard(pos, standing.heard)
             yield Move((key,), world.with_frame(place, passed(frame)._replace(heard=standing.heard)))
             return
         after = world.with_frame(place, passed(frame))
@@ -151,7 +154,7 @@ class Policies(Journeys):
                 yield self.journey(after, pos, journey.RestoresSignal(number, found))
             case EndRaised(what) if what.kind == "keyboard":
                 yield self.strikes(world, pos)
-            case EndPassed() | EndDecided() | EndAuthored() | EndRaised():
+            case EndPassed() | EndDecided() | EndAuthored() | EndBorrowed() | EndRaised():
                 decision = self._decision(world, pos, which, effect, cast("Answer | None", frame.heard))
                 yield self._decides(_ended(world, place), pos, number, decision)
             case _:
@@ -235,6 +238,8 @@ class Policies(Journeys):
                 return decisions.pre_decision(decision)
             case EndAuthored(result, contexts) if which == "execute":
                 return decisions.authored(result, contexts, fits, gone=tool is None)
+            case EndBorrowed(other) if which == "execute":
+                return decisions.authored(*self._borrowed(world, other), fits, gone=tool is None)
             case EndPassed() if isinstance(heard, Accept) and heard.value is not None:
                 # What counts is the tool that is visible when the whole waterfall has decided.
                 return replace(heard, fits=fits(json.loads(heard.value)), gone=tool is None)
@@ -246,6 +251,17 @@ class Policies(Journeys):
                 return Accept()
             case _:
                 return Malformed()
+
+    def _borrowed(self, world: World, pos: int) -> tuple[object, tuple[str, ...]]:
+        """The result of another call as if a wrapper had written it, and its contexts; it may be none."""
+        outcome = dict(world.heard).get(pos)
+        if outcome is None:
+            return None, ()
+        if outcome.is_error:
+            return {"ok": False, "code": str(outcome.code)}, outcome.contexts
+        ends = (one.return_.value for one in self.running(world, pos).body if isinstance(one, ReturnStep))
+        # As such scenarios are, a success is what the body has returned.
+        return {"ok": True, "value": next(ends, None)}, outcome.contexts
 
     # -- what cannot wait -----------------------------------------------------------------------
 

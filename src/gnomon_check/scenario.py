@@ -18,9 +18,11 @@ from pydantic import (
     model_validator,
 )
 
-from gnomon_check.changes import Name, Strict, asks_for_change
+from gnomon_check.changes import Name, Strict, asks_for_change, holds
+from gnomon_check.field_report import FieldReport
 from gnomon_check.hostile import kinds_in
 from gnomon_check.schedule import (
+    AbortInputStep,
     CancelStep,
     CrashStep,
     OpenStep,
@@ -30,8 +32,12 @@ from gnomon_check.schedule import (
     opening,
 )
 from gnomon_check.script_steps import (
+    AbortStep,
     AnswererStep,
+    AuthorStep,
     BodyStep,
+    BorrowStep,
+    DeferStep,
     ExecuteStep,
     HookStep,
     NextConcurrentlyStep,
@@ -39,10 +45,14 @@ from gnomon_check.script_steps import (
     NoteStep,
     RaiseAtOnce,
     RaiseStep,
+    ReturnStep,
+    SetSignalStep,
     SetSignalValueStep,
     SyncStep,
 )
 from gnomon_spec.values import json_equal
+
+_ABORTS = frozenset([AbortStep, AbortInputStep, CancelStep, SetSignalStep])
 
 
 class ScenarioError(ValueError):
@@ -241,38 +251,6 @@ class ScenarioLimits(Strict):
     max_parallel: PositiveInt = 10
 
 
-# -- what somebody else expects -----------------------------------------------------------------
-
-
-class ReportedResult(Strict):
-    """What a field report says a result must be. `code` is `OK` for a success."""
-
-    pos: int
-    code: str
-    value: Any = None
-    contexts: list[str] | None = None
-    """The contexts that are accepted with it, in order, where the report says."""
-
-
-class FieldReport(Strict):
-    """A failure that people reported in public, or a case worked out by hand, and what must come out.
-
-    It is an assertion of its own, beside what the specification computes.
-    """
-
-    id: str
-    symptom: str
-    seen_in: str | None = None
-    results: list[ReportedResult]
-    bodies_started: list[int] | None = None
-    bodies_never_started: list[int] | None = None
-    noted: list[str] | None = None
-    """Everything that scripts note, in order, where the report says."""
-    concluded: bool | None = None
-    fails: bool = False
-    """The batch itself fails, and raises."""
-
-
 class Scenario(Strict):
     """A scenario, version 1."""
 
@@ -314,6 +292,7 @@ class Scenario(Strict):
         self._names_are_known()
         self._hostile_only_in_bodies()
         self._nothing_left_to_chance()
+        self._borrows_what_is_known()
         self._opens_each_in_turn()
         self._ends_with_a_crash()
         return self
@@ -388,6 +367,33 @@ class Scenario(Strict):
         if any(isinstance(one, RaiseStep) and one.raise_.kind == "keyboard" for one in (*steps, *bodies)):
             raise ValueError("no KeyboardInterrupt is raised where a listener does not wait for its `next`")
 
+    def _borrows_what_is_known(self) -> None:
+        """Which value a wrapper has heard is known where the body ends with it, and it is written out.
+
+        Nobody says what a code means that tells of an abort, or of a deadline, and came with another call.
+        """
+        if not self.borrows:
+            return
+        borrowing, lending = set(), set()
+        for hook in self.hooks:
+            found = {one.borrow.from_ for one in hook.script if isinstance(one, BorrowStep)}
+            if found and (hook.on != "execute" or hook.match.pos is None):
+                raise ValueError("a listener that borrows is a wrapper of the call at one position")
+            borrowing |= {hook.match.pos} if found else set()
+            lending |= found
+        if borrowing & lending:
+            raise ValueError("a call whose wrapper borrows a result has none that another borrows")
+        if any(isinstance(one, AuthorStep) for hook in self.hooks for one in hook.script):
+            raise ValueError("no wrapper writes a result where another borrows one")
+        if any(one.timeout_ms is not None for one in self.tools) or holds(self, _ABORTS):
+            raise ValueError("no call is aborted where a result is borrowed")
+        steps = [one for tool in self.tools for one in tool.body]
+        if any(isinstance(one, DeferStep) for one in steps):
+            raise ValueError("no body hands over a context where a result is borrowed")
+        values = [one.return_.value for one in steps if isinstance(one, ReturnStep)]
+        if any(isinstance(one, dict) and {"$nonce", "$hostile"} & one.keys() for one in values):
+            raise ValueError("a value is written out where a result is borrowed")
+
     @property
     def batch(self) -> ScenarioBatch:
         """The batch of the scenario, or its first."""
@@ -448,6 +454,17 @@ class Scenario(Strict):
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
         return copied
+
+    @cached_property
+    def borrows(self) -> bool:
+        """Whether a wrapper ends with the result of another call."""
+        return bool(self.borrowers)
+
+    @cached_property
+    def borrowers(self) -> frozenset[int | None]:
+        """The positions of the calls of which a wrapper ends with the result of another."""
+        wrappers = (one for one in self.hooks if any(isinstance(step, BorrowStep) for step in one.script))
+        return frozenset(one.match.pos for one in wrappers)
 
     @cached_property
     def changes(self) -> bool:

@@ -181,6 +181,16 @@ class Author(Strict):
     contexts: list[str] = Field(default_factory=list)
 
 
+class Borrow(Strict):
+    """End with the very result that a wrapper of another call has heard last; with nothing where none has.
+
+    It was made for that call, so of a success only value and contexts count here, and they are checked and
+    rendered like the call's own (DSP-10).
+    """
+
+    from_: NonNegativeInt = Field(alias="from")
+
+
 class SetSignal(Strict):
     """Put a signal of one's own in place of the call's."""
 
@@ -305,6 +315,10 @@ class AuthorStep(Strict):
     author: Author
 
 
+class BorrowStep(Strict):
+    borrow: Borrow
+
+
 class SetSignalStep(Strict):
     set_signal: SetSignal
 
@@ -359,12 +373,13 @@ HookStep: TypeAlias = Annotated[
     | Annotated[DeferStep, Tag("defer")]
     | Annotated[DecideStep, Tag("decide")]
     | Annotated[AuthorStep, Tag("author")]
+    | Annotated[BorrowStep, Tag("borrow")]
     | Annotated[SetSignalStep, Tag("set_signal")]
     | Annotated[SetSignalValueStep, Tag("set_signal_value")]
     | Annotated[RestoreSignalStep, Tag("restore_signal")],
     Discriminator(single_key),
 ]
-"""A step of a listener; `author` and the signal steps are for those of `execute` only.
+"""A step of a listener; `author`, `borrow` and the signal steps are for those of `execute` only.
 
 A `defer` in one is refused, for it is no body.
 """
@@ -406,6 +421,7 @@ Step: TypeAlias = (
     | PassStep
     | DecideStep
     | AuthorStep
+    | BorrowStep
     | SetSignalStep
     | SetSignalValueStep
     | RestoreSignalStep

@@ -17,6 +17,7 @@ from gnomon_check.script_steps import (
     AnswerStep,
     AuthorStep,
     AwaitAbortStep,
+    BorrowStep,
     ConcludeStep,
     DecideStep,
     DeferStep,
@@ -215,6 +216,13 @@ class EndAuthored:
 
 
 @dataclass(frozen=True, slots=True)
+class EndBorrowed:
+    """A wrapper ends with a result of another call."""
+
+    pos: int
+
+
+@dataclass(frozen=True, slots=True)
 class EndDenied:
     reason: str
 
@@ -236,6 +244,7 @@ End: TypeAlias = (
     | EndPassed
     | EndDecided
     | EndAuthored
+    | EndBorrowed
     | EndDenied
     | EndNothing
     | EndAnswered
@@ -320,7 +329,15 @@ def effect_at(script: Sequence[Step], frame: Frame, pos: int, at_end: End = RETU
 
 
 def _end_of(
-    step: ReturnStep | RaiseStep | PassStep | DecideStep | AuthorStep | DenyStep | NothingStep | AnswerStep,
+    step: ReturnStep
+    | RaiseStep
+    | PassStep
+    | DecideStep
+    | AuthorStep
+    | BorrowStep
+    | DenyStep
+    | NothingStep
+    | AnswerStep,
 ) -> End:
     match step:
         case ReturnStep(return_=end):
@@ -333,6 +350,8 @@ def _end_of(
             return EndDecided(decide.decision, tuple(decide.contexts))
         case AuthorStep(author=author):
             return EndAuthored(author.result, tuple(author.contexts))
+        case BorrowStep(borrow=borrow):
+            return EndBorrowed(borrow.from_)
         case DenyStep(deny=deny):
             return EndDenied(deny.reason)
         case NothingStep():

@@ -86,6 +86,9 @@ class Stage:
         """What the script is given that nobody may change, by name."""
         return {}
 
+    def hears(self, answer: object) -> None:
+        """The rest of its row has answered this; nobody else is told."""
+
     async def exception(self, what: Raise) -> BaseException:
         """The exception that `raise` of this kind raises."""
         return await exception_of(what)

@@ -25,7 +25,7 @@ from gnomon_spec import batch as chapter
 from gnomon_spec.batch import Batch
 from gnomon_spec.schemas import violations
 from gnomon_spec.values import Json, NotAValue, parse_arguments
-from gnomon_spec.vocabulary import Execution, Mode, Setup
+from gnomon_spec.vocabulary import Execution, Mode, Outcome, Setup
 from gnomon_spec.waterfall import Frames
 
 Place: TypeAlias = tuple[int, str, int]
@@ -86,12 +86,16 @@ class World(NamedTuple):
     repaired: bool = False
     kept: tuple[tuple[str, tuple[Place, bool]], ...] = ()
     """The `next` that were kept: of which listener, and whether that has ended."""
+    heard: tuple[tuple[int, Outcome], ...] = ()
+    """The result that a wrapper of a call has heard last, where another may borrow it."""
     just_answered: frozenset[Place] = frozenset()
     """The listeners whose `next()` was answered since the last input, and that do not wait for it."""
     requests: tuple[int, int] = (0, 0)
     """How often an approval was to be logged as asked, and how often as decided."""
     due: tuple[Key, ...] = ()
     """Events that the lane has begun to write and that come before anything else of it."""
+    due_apart: tuple[tuple[int, tuple[Key, ...]], ...] = ()
+    """The same of calls that bodies have made, each apart: they run at once, and wait for no other."""
 
     def call(self, pos: int) -> Execution:
         """The execution of a call that has started."""
@@ -111,6 +115,17 @@ class World(NamedTuple):
             if key == place:
                 return frame
         return None
+
+    def with_due(self, keys: tuple[Key, ...], pos: int | None) -> World:
+        """The world in which events of a call have begun, and come before anything else of it."""
+        assert self.batch is not None or pos is None
+        if self.batch is None or pos is None or pos < len(self.batch.calls):
+            return self._replace(due=keys + self.due)
+        return self._replace(due_apart=_with(self.due_apart, pos, keys or None))
+
+    def with_heard(self, pos: int, outcome: Outcome) -> World:
+        """The world in which a wrapper of a call has heard a result."""
+        return self._replace(heard=_with(self.heard, pos, outcome))
 
     def with_kept(self, name: str, place: Place) -> World:
         """The world in which a listener has kept its `next` under a name, the last one of that name."""

@@ -9,7 +9,30 @@ SUPPRESS: Edit = (
     "from contextlib import suppress\nfrom collections.abc import",
 )
 
+TRUSTING: Edit = (
+    "        made = call.made.get(id(answer))\n        if made is not None:\n            return made\n",
+    "        if type(answer) in (Success, Failure):\n            return answer\n",
+)
+"""Whatever is a result is trusted, whichever call it was made for."""
+
 FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
+    "borrowed-success-unfit": ("pipeline", (TRUSTING,), "DSP-10"),
+    "borrowed-success-rendered": ("pipeline", (TRUSTING,), "DSP-10"),
+    "borrowed-failure": (
+        "pipeline",
+        (
+            (
+                "        made = call.made.get(id(answer))\n        if made is not None:\n",
+                (
+                    "        made = call.made.get(id(answer))\n"
+                    "        if made is None and type(answer) is Failure:\n"
+                    '            raise PolicyError("that result was not made for this call")\n'
+                    "        if made is not None:\n"
+                ),
+            ),
+        ),
+        "DSP-10",
+    ),
     "log-fails-at-call": (
         "scheduler",
         (

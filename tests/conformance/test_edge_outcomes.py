@@ -20,7 +20,7 @@ FAULTS = {**edge_faults.FAULTS, **edge_faults_of_misuse.FAULTS}
 
 
 def test_there_are_as_many_as_were_worked_out() -> None:
-    assert len(SCENARIOS) == 105
+    assert len(SCENARIOS) == 108
     assert all(one.report is not None for one in SCENARIOS.values())
 
 

@@ -14,6 +14,7 @@ from gnomon_check import adapters
 from gnomon_check.cli import app
 from gnomon_check.conform import conform
 from gnomon_check.generate import policed, scenarios
+from gnomon_check.generate_borrowing import borrowing
 from gnomon_check.generate_living import living
 from gnomon_check.generate_situations import situations
 from gnomon_check.profiles import PROFILES
@@ -47,7 +48,7 @@ def test_it_conforms_in_all_that_it_claims(javascript: Remote) -> None:
     runs = [conform(one, javascript, "stdio") for one in shipped()]
     assert [problem.text for run in runs for problem in run.problems] == []
     assert {run.scenario.id: str(run.cannot) for run in runs if run.cannot is not None} == CANNOT
-    assert sum(run.judged for run in runs) == 145
+    assert sum(run.judged for run in runs) == 148
 
 
 def test_it_conforms_in_the_scenarios_of_the_vectors(javascript: Remote) -> None:
@@ -58,7 +59,7 @@ def test_it_conforms_in_the_scenarios_of_the_vectors(javascript: Remote) -> None
     assert len(runs) == 174
 
 
-@given(scenario=scenarios() | policed() | living() | situations())
+@given(scenario=scenarios() | policed() | living() | situations() | borrowing())
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_it_agrees_in_scenarios_that_are_drawn(javascript: Remote, scenario: Scenario) -> None:
     found = conform(reduced(scenario, javascript.claims), javascript, "stdio")

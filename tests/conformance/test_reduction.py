@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon_check.generate import policed, scenarios
+from gnomon_check.generate_borrowing import borrowing
 from gnomon_check.generate_living import living
 from gnomon_check.generate_situations import situations
 from gnomon_check.profiles import PROFILES, needs
@@ -23,7 +24,7 @@ WRITTEN = [
     *shipped(),
     *(Scenario.model_validate(case.input["scenario"]) for one in RUN[2:] for case in one.cases),
 ]
-DRAWN = scenarios() | policed() | living() | situations()
+DRAWN = scenarios() | policed() | living() | situations() | borrowing()
 
 
 @pytest.mark.parametrize("enough", ["PAIRING", "SINGLE"])

@@ -195,7 +195,7 @@ def compare(scenario: Scenario, backend: str) -> Counter[str]:
 def test_the_runtime_tells_what_really_happened(backend: str) -> None:
     # After a crash the harness looks away, so that there is nothing to compare with.
     going_on = [one for one in shipped() if not any(isinstance(step, CrashStep) for step in one.schedule)]
-    assert len(going_on) == 162
+    assert len(going_on) == 165
     compared = sum((compare(scenario, backend) for scenario in going_on), Counter[str]())
     assert all(compared[one] for one in FAMILIES), compared
 

@@ -28,8 +28,8 @@ FILES = {one.function: one for one in vectors.shipped()}
 RUNS = {case.id: case for one in vectors.shipped() if one.function == "run" for case in one.cases}
 TRACES = FILES["trace"].cases
 READER = Reader.of(vectors.FOLDER)
-COUNTS = {"field-reports": 63, "edge-outcomes": 105, "scenarios": 22, "pairwise": 152, "traces": 327}
-ORDERS = {"total": 983, "partial": 95, "graph": 11}
+COUNTS = {"field-reports": 63, "edge-outcomes": 108, "scenarios": 22, "pairwise": 152, "traces": 328}
+ORDERS = {"total": 986, "partial": 95, "graph": 11}
 """How many windows are of each kind, counted by hand."""
 EXAMPLES: set[str] = set()
 """None by now: everything that is free is told exactly."""

@@ -84,6 +84,10 @@ class _ListenerStage(Stage):
         """Nothing that this waterfall knows."""
         return result
 
+    def borrowed(self, pos: int) -> object:
+        """Nothing: only a wrapper ends with a result."""
+        return None
+
     def default(self) -> object:
         """Nothing: a wrapper that has not delegated has no result to pass on."""
         return None
@@ -161,10 +165,13 @@ class WrapperStage(_ListenerStage):
 
     __slots__ = ()
 
-    async def next(self) -> object:
-        """Delegate, and keep what comes back: that nobody may change."""
-        self.heard = await self.following()
-        return self.heard
+    def hears(self, answer: object) -> None:
+        """Keep what comes back: nobody may change it, and another call may try to end with it."""
+        self.heard = self.harness.heard[self.pos] = answer
+
+    def borrowed(self, pos: int) -> object:
+        """What a wrapper of that call has heard last."""
+        return self.harness.heard.get(pos)
 
     def result(self, result: Any, contexts: tuple[str, ...]) -> object:
         """A result of its own, if it is one."""

@@ -92,6 +92,7 @@ export class Harness {
     this.nested = []; // the calls that bodies have made: whose body, and with which signal
     this.nonces = new Set(); // the fresh values that bodies have returned
     this.left = new Map(); // what the last body of a call was given that has ended
+    this.heard = new Map(); // the result that a wrapper of a call has heard last
     this.#attempts = [];
     this.#gates = new Map();
     this.#answers = new Map();

@@ -165,6 +165,8 @@ async function playInRow(script, stage, heard) {
         throw harness.error(what);
       case "pass":
         return passing(stage, heard, decided);
+      case "borrow":
+        return borrowing(what.from, stage, decided);
       case "decide":
       case "author":
       case "answer":
@@ -192,7 +194,10 @@ async function delegating(stage, heard, tell) {
 }
 
 function resuming(stage, { nth, answer, raised }, tell) {
-  if (stage.waterfall === "execute") stage.things.result = answer; // nobody may change it
+  if (stage.waterfall === "execute") {
+    stage.things.result = answer; // nobody may change it
+    if (raised === undefined) stage.harness.heard.set(stage.pos, answer);
+  }
   tell("policy.resumed", { nth, answer: raised === undefined ? stage.word(answer) : "raised" });
 }
 
@@ -263,6 +268,12 @@ function passing(stage, { hasHeard, answer, raised }, decided) {
     default:
       return decided("malformed", undefined);
   }
+}
+
+/** End with the very result that a wrapper of another call has heard last; with nothing where none has. */
+function borrowing(from, { harness, waterfall }, decided) {
+  const result = waterfall === "execute" ? harness.heard.get(from) : undefined;
+  return decided(result === undefined ? "malformed" : "authored", result);
 }
 
 /** End with a decision, a result or an answer of one's own; nonsense is handed over as it is. */
@@ -392,7 +403,7 @@ const FUNCTIONS = ["render", "presentation_meta", "project", "finalize"];
 const STEPS = new Set([
   ...["gate", "await_abort", "sleep", "note", "abort", "raise", ...Object.keys(CHANGES)],
   ...["execute", "defer", "conclude", "return"], // of bodies
-  ...["next", "pass", "decide", "author", "answer", "set_signal", "restore_signal"], // of those in rows
+  ...["next", "pass", "decide", "author", "borrow", "answer", "set_signal", "restore_signal"], // of those in rows
   ...["next_unawaited", "next_concurrently", "keep_next", "set_signal_value", "mutate"], // what is to be refused
   ...["deny", "nothing"], // of what cannot wait
 ]);
