@@ -59,7 +59,13 @@ class InProcess(Target):
         reason = self.cannot(scenario)
         if reason is not None:
             raise NotTestable(Cannot("this scenario", reason))
-        yield from run(scenario, self, backend, order)
+        windows: list[Window] = []
+        try:
+            _run(scenario, self, windows, backend, order)
+        except Exception:
+            yield from windows  # what was seen until then
+            raise
+        yield from windows
 
     def end(self) -> None:
         """Nothing more is run on it, and there is nothing to end."""
@@ -71,9 +77,15 @@ def run(scenario: Scenario, target: Target, backend: str, order: Order | None = 
     `order` chooses in which order what is ready at the same time runs; without it, that is the usual one.
     """
     windows: list[Window] = []
+    _run(scenario, target, windows, backend, order)
+    return windows
+
+
+def _run(
+    scenario: Scenario, target: Target, windows: list[Window], backend: str, order: Order | None
+) -> None:
     # Not what the task answers: asyncio writes that out in full, unseen, whenever a runner ends.
     loops.run(_drive, scenario, target, windows, backend=backend, order=order)
-    return windows
 
 
 async def drive(scenario: Scenario, target: Target) -> list[Window]:

@@ -9,7 +9,9 @@ from pydantic import AfterValidator
 
 from gnomon_spec.register import Level, clauses
 
-Judge: TypeAlias = Literal["specification", "property", "report", "watchdog", "process", "protocol"]
+Judge: TypeAlias = Literal[
+    "specification", "property", "report", "watchdog", "process", "protocol", "adapter"
+]
 """Who finds something: the oracle, a named property, a field report's own expectation; or that nobody says
 any more what happens."""
 

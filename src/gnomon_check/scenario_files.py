@@ -23,6 +23,17 @@ def load_file(path: Path) -> Scenario:
     return load(read(path), str(path))
 
 
+def named(name: str) -> list[Scenario]:
+    """The scenarios of a file; where there is none, the shipped one of that id. Raises `ScenarioError`."""
+    path = Path(name)
+    if path.exists() or path.suffix:
+        return load_all(path)
+    found = [one for one in shipped() if one.id == name]
+    if not found:
+        raise ScenarioError(f"{name}: there is no such file, and no scenario of that id is shipped")
+    return found
+
+
 def load_all(path: Path) -> list[Scenario]:
     """Read a scenario file, or the scenarios of a file of vectors. Raises `ScenarioError`."""
     plain = parsed(read(path), str(path))

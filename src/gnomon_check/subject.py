@@ -12,8 +12,8 @@ from gnomon_check.problem import Printable
 from gnomon_check.scenario import Scenario
 from gnomon_check.window import Window
 
-Fault: TypeAlias = Literal["watchdog", "process", "protocol"]
-"""How an implementation can fail to say what happened: it hangs, it dies, it does not speak the protocol."""
+Fault: TypeAlias = Literal["watchdog", "process", "protocol", "adapter"]
+"""How one can fail to say what happened: it hangs, dies, speaks no protocol, or its adapter raises."""
 
 
 class About(Strict):

@@ -48,6 +48,18 @@ def test_a_violation_is_shown_and_exits_with_1(tmp_path: Path) -> None:
     assert "does not conform: 1 with violations" in output
 
 
+def test_a_shipped_scenario_is_run_by_its_id() -> None:
+    code, output = run("conform", "builtin", "-s", "fr-ord-1", "-s", "edge-borrowed-failure")
+    assert code == 0
+    assert "2 scenarios on asyncio and trio: conforms" in output
+
+
+def test_a_scenario_that_is_nowhere_is_refused() -> None:
+    code, output = run("conform", "builtin", "-s", "fr-ord-0")
+    assert code == 2
+    assert output.strip() == "fr-ord-0: there is no such file, and no scenario of that id is shipped"
+
+
 def test_the_scenarios_of_vectors_are_run() -> None:
     code, output = run("conform", "builtin", "--scenario", str(FOLDER / "scenarios.json"))
     assert code == 0

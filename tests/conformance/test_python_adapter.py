@@ -124,3 +124,54 @@ def test_one_that_cannot_be_used_is_told_in_a_line(how: str, tmp_path: Path) -> 
     assert done.returncode == 2
     assert done.stderr.startswith(f"python:{place} cannot be used: {words}")
     assert len(done.stderr.splitlines()) == 1
+
+
+RAISING = """
+from gnomon_check.driven import Controls
+from gnomon_check.driver import InProcess
+from gnomon_check.subject import About
+
+class Raises(InProcess):
+    name = "mine"
+
+    def prepare(self, harness):
+        raise LookupError("no\\nruntime")
+
+    async def run_batch(self, harness):
+        return False
+
+class Unknown(Raises):
+    @property
+    def about(self):
+        return {}["version"]
+
+class Hands(Raises):
+    def prepare(self, harness):
+        return self
+
+    def finish(self):
+        raise OSError("it is gone")
+
+    def abort(self, cause):
+        pass
+"""
+TOLD = {
+    "Raises": (
+        "In window 1 (the batch is opened) its adapter raised LookupError: no runtime (raising.py, line 10)"
+    ),
+    "Unknown": "its adapter raised KeyError: 'version' (raising.py, line 18)",
+    "Hands": "its adapter raised OSError: it is gone (raising.py, line 25)",
+}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("command", ["smoke {}", "conform {} -s fr-ord-1"])
+def test_what_an_adapter_raises_is_told_in_a_line(command: str, name: str, tmp_path: Path) -> None:
+    if command.startswith("smoke") and name == "Unknown":
+        name = "Raises"  # there nobody asks for its version
+    (tmp_path / "raising.py").write_text(RAISING)
+    done = typed("gnomon " + command.format(f"python:raising:{name}"), tmp_path)
+    assert done.returncode == 1
+    assert TOLD[name] in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr

@@ -18,7 +18,7 @@ from gnomon_check.report import collect, files
 from gnomon_check.report.model import Report
 from gnomon_check.report.terminal import show
 from gnomon_check.scenario import ScenarioError
-from gnomon_check.scenario_files import load_all, shipped
+from gnomon_check.scenario_files import named, shipped
 from gnomon_check.targets.named import known_of
 from gnomon_check.targets.remote import WATCHDOG
 
@@ -26,11 +26,12 @@ from gnomon_check.targets.remote import WATCHDOG
 def conform(
     target: Annotated[str, TARGET],
     scenario: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
             "--scenario",
             "-s",
-            help="A file of a scenario, or of vectors of `run`; for several, again. Default: all shipped.",
+            help="The id of a shipped one, or a file of one or of vectors of `run`; for several, again. "
+            "Default: all shipped.",
         ),
     ] = None,
     backend: Annotated[
@@ -85,7 +86,7 @@ def conform(
     with opened(target, watchdog) as subject:
         backends = backends_of(subject, backend)
         try:
-            scenarios = [one for path in scenario for one in load_all(path)] if scenario else list(shipped())
+            scenarios = [one for name in scenario for one in named(name)] if scenario else list(shipped())
             runs = run_all(scenarios, subject, backends, console, quiet=as_json)
         except ScenarioError as error:
             refuse(str(error))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import traceback
 from pathlib import Path
 
 from gnomon_check import adapters
@@ -13,6 +12,7 @@ from gnomon_check.driver import InProcess
 from gnomon_check.subject import Subject
 from gnomon_check.targets.builtin import Builtin
 from gnomon_check.targets.dsh import CannotInstall, dsh
+from gnomon_check.targets.foreign import Foreign, in_a_line
 from gnomon_check.targets.remote import Remote
 
 FORMS = {
@@ -61,7 +61,7 @@ def _dsh(seconds: float) -> Subject:
         raise UnknownTarget(f"dsh cannot be used: {error}") from None
 
 
-def _made(place: str) -> InProcess:
+def _made(place: str) -> Foreign:
     """What a factory answers; its module is looked for in the current folder first, as Python itself does."""
     module, _, factory = place.partition(":")
     try:
@@ -70,21 +70,10 @@ def _made(place: str) -> InProcess:
             sys.path.insert(0, here)
         made = getattr(importlib.import_module(module), factory)()
     except (Exception, SystemExit) as error:  # it is somebody's own code: anything may be raised there
-        raise UnknownTarget(f"python:{place} cannot be used: {_told(error)}") from None
+        raise UnknownTarget(f"python:{place} cannot be used: {in_a_line(error)}") from None
     if not isinstance(made, InProcess):
         raise UnknownTarget(
             f"python:{place} cannot be used: {factory} answers a {type(made).__name__}, and has to answer an "
             "instance of a class that is derived from gnomon_check.driver.InProcess"
         )
-    return made
-
-
-def _told(error: BaseException) -> str:
-    """An exception in one line, with the place below the current folder where it was raised, if one is."""
-    words = " ".join(f"{type(error).__name__}: {error}".split())
-    here = Path.cwd()
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        file = Path(frame.filename)
-        if file.is_relative_to(here) and "site-packages" not in file.parts and file != Path(__file__):
-            return f"{words} ({file.relative_to(here)}, line {frame.lineno})"
-    return words
+    return Foreign(made)
