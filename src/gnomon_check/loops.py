@@ -20,10 +20,19 @@ def run(
 
     Raises what it raises.
     """
-    if backend == "asyncio" and order is None and threading.current_thread() is threading.main_thread():
+    if backend == "asyncio" and order is None and _nothing_else_runs():
         _kept.run(function, *args)
     else:
         anyio.run(function, *args, backend=backend, backend_options=options(backend, order))
+
+
+def _nothing_else_runs() -> bool:
+    """Whether this is the main thread, and no loop runs in it: where one does, anyio tells."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return threading.current_thread() is threading.main_thread()
+    return False
 
 
 class _Kept:

@@ -78,6 +78,18 @@ def test_it_is_nobodys_current_loop() -> None:
         asyncio.get_event_loop_policy().get_event_loop()
 
 
+def test_within_another_loop_nothing_is_run_and_that_one_goes_on() -> None:
+    async def runs_another() -> None:
+        with pytest.raises(RuntimeError, match="Already running asyncio"):
+            list(Builtin().windows(next(iter(shipped())), "asyncio"))
+
+    used: list[object] = []
+    run_on_asyncio(tell, used)
+    run_on_asyncio(runs_another)
+    run_on_asyncio(tell, used)
+    assert used[0] == used[1]
+
+
 def test_another_thread_has_another_loop() -> None:
     used: list[object] = []
     run_on_asyncio(tell, used)
