@@ -162,6 +162,8 @@ def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
     for window in windows:
         if isinstance(window.step, CrashStep):
             return
+        if window.step is None and oracle.scenario.borrows:
+            return  # what is aborted at the end may be borrowed, and tells of another call (CAN-2)
         for event in (*window.echoes, *window.events):
             if event["event"] == "batch.opened" and "slot" not in event:
                 pairs = zip(event["calls"], known_of(oracle), strict=True)
@@ -220,7 +222,9 @@ def _judges(kinds: frozenset[str]) -> tuple[properties.Always, ...]:
 
 
 def _cut_short(scenario: Scenario, window: Window) -> bool:
-    """Whether what would end the batch never comes; REP-1 says what stands in its place after a crash."""
+    """Whether what would end the batch never comes (after a crash that is for REP-1), or is not looked at."""
+    if window.step is None and window.events and scenario.borrows:
+        return True
     return isinstance(window.step, CrashStep) or any(_answers_nobody(scenario, one) for one in window.events)
 
 

@@ -96,6 +96,23 @@ def red(*body: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
     return [{"name": "red", "body": list(body), **more}]
 
 
+def test_what_is_aborted_at_the_end_may_be_borrowed() -> None:
+    """Found by a campaign: then the borrower says ABORTED, of a body that was another call's (CAN-2)."""
+    gate: dict[str, Any] = {"gate": {"name": "g:$call"}}
+    lends = wrapper(0, {"next": {}}, {"pass": {}})
+    scenario = Scenario.model_validate(
+        plain(
+            limits={"max_parallel": 2},
+            tools=red(gate, {"return": {"value": 1}}, parallel=True),
+            hooks=[wrapper(1, gate, {"next": {}}, BORROW), lends],
+        )
+    )
+    found = conform(scenario, Builtin(), "asyncio")
+    told = [one["outcome"]["code"] for one in found.windows[-1].events if one["event"] == "result.logged"]
+    assert told == [Code.ABORTED, Code.ABORTED]
+    assert found.ok, complaint(found, "builtin")
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [
