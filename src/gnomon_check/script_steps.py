@@ -82,6 +82,11 @@ class Return(Strict):
     value: MayBeHostile = None
 
 
+def is_nonce(value: object) -> bool:
+    """Whether a value stands for a fresh one, made by the harness; `{"$nonce": 1}` is one as any other."""
+    return isinstance(value, dict) and value.keys() == {"$nonce"} and value["$nonce"] is True
+
+
 class Raise(Strict):
     """End by raising."""
 

@@ -42,6 +42,7 @@ from gnomon_check.script_steps import (
     SetSignalValueStep,
     SleepStep,
     Step,
+    is_nonce,
 )
 
 
@@ -341,7 +342,7 @@ def _end_of(
 ) -> End:
     match step:
         case ReturnStep(return_=end):
-            return EndReturned(end.value, end.value == {"$nonce": True})
+            return EndReturned(end.value, is_nonce(end.value))
         case RaiseStep(raise_=what):
             return EndRaised(what)
         case PassStep():

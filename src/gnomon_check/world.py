@@ -19,7 +19,7 @@ from gnomon_check.scenario import (
     Scenario,
     ScenarioTool,
 )
-from gnomon_check.script_steps import Execute
+from gnomon_check.script_steps import Execute, is_nonce
 from gnomon_check.scripts import Frame
 from gnomon_spec import batch as chapter
 from gnomon_spec.batch import Batch
@@ -225,5 +225,5 @@ def nonce_of(position: int, value: str = NONCE) -> str:
 
 def value_of(value: Any, position: int) -> Json:
     """The JSON value that `value` of a scenario stands for, in the call at a position."""
-    given: Json = nonce_of(position) if value == {"$nonce": True} else value
+    given: Json = nonce_of(position) if is_nonce(value) else value
     return given

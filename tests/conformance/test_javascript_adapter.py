@@ -67,6 +67,18 @@ def test_it_agrees_in_scenarios_that_are_drawn(javascript: Remote, scenario: Sce
     assert found.ok, complaint(found, "javascript")
 
 
+@pytest.mark.clause("VAL-5")
+def test_what_is_not_true_stands_for_no_fresh_value(javascript: Remote) -> None:
+    plain = next(one for one in shipped() if one.id == "fr-ord-1").model_dump(
+        by_alias=True, exclude_unset=True
+    )
+    for tool in plain["tools"]:
+        tool["body"] = [{"return": {"value": {"$nonce": 1}}}]
+    for result in plain["report"]["results"]:
+        result["value"] = {"$nonce": 1}
+    assert conform(Scenario.model_validate(plain), javascript, "stdio").problems == ()
+
+
 def test_it_is_copied_to_begin_with(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     done = CliRunner().invoke(app, ["new-adapter", str(folder)])

@@ -340,3 +340,18 @@ def test_a_classifier_tells_true_from_one(backend: str, given: object, equals: o
     assert conform(one, Builtin(), backend).problems == ()
     with loaded() as template:  # which asks in its own adapter
         assert conform(one, template, backend).problems == ()
+
+
+@pytest.mark.clause("VAL-5")
+def test_what_is_not_true_stands_for_no_fresh_value() -> None:
+    returns = {"return": {"value": {"$nonce": 1}}}
+    report = {
+        "id": "nonce",
+        "symptom": "one is taken for true",
+        "results": [{"pos": 0, "code": "OK", "value": {"$nonce": 1}}],
+    }
+    plain = scenario(tools=[{"name": "act", "body": [returns]}], report=report)
+    one = Scenario.model_validate(plain)
+    assert conform(one, Builtin(), "asyncio").problems == ()
+    with loaded() as template:
+        assert conform(one, template, "asyncio").problems == ()

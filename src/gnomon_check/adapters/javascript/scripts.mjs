@@ -60,7 +60,7 @@ async function calling({ name, arguments: text = "{}", token = true, signal = "o
 
 /** What a body returns: a fresh value, where it is asked for; and what JSON cannot hold, where that stands for it. */
 function valueOf(value = null, harness, pos) {
-  if (isForm(value, "$nonce")) return harness.nonce(pos);
+  if (isForm(value, "$nonce") && value.$nonce === true) return harness.nonce(pos);
   return realised(value);
 }
 
