@@ -194,7 +194,10 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     other = sorted((one for one in allowed if one[:2] == key[:2]), key=str)
     if other:
         words = Words(oracle.scenario)
-        return Refused(_clause_of_detail(key, other[0]), f"it is {words.details(other)} here")
+        identifier = _clause_of_detail(key, other[0])
+        if identifier == _CLAUSE_OF_CODE[Code.POLICY_ERROR]:
+            identifier = moments.failing_policy(oracle, key[1])
+        return Refused(identifier, f"it is {words.details(other)} here")
     accepting = [pos for name, pos, _ in allowed if name == "context.accepted" and pos is not None]
     if accepting and key[0] in _OF_THE_LANE:
         identifier, reason = _COMES_FIRST["context.accepted"]

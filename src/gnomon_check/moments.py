@@ -101,6 +101,27 @@ def _borrowed(oracle: Oracle, world: World, key: Key) -> Refused | None:
     )
 
 
+_OF_A_DECISION = {
+    "pre_execute": ("PRE-5", "PRE-2"),
+    "execute": ("DSP-13", "DSP-13"),
+    "post_execute": ("PST-7", "PST-3"),
+    "approval": ("APP-4", "APP-4"),
+}
+"""By which clause a policy fails its call that has raised; and one that has decided nothing that it may."""
+_OF_AN_EVENT = {"guard.answered": "GRD-4", "approval.asked": "APP-4"}
+
+
+def failing_policy(oracle: Oracle, pos: int | None) -> str:
+    """The clause by which a call has failed with POLICY_ERROR: that of the policy that ended last."""
+    for name, whose, detail in reversed(oracle.seen):
+        if whose == pos and name in _OF_AN_EVENT:
+            return _OF_AN_EVENT[name]
+        if whose == pos and name == "policy.decided":
+            raised, otherwise = _OF_A_DECISION[str(detail[0])]
+            return raised if detail[-1] == "raised" else otherwise
+    return "PRE-2"
+
+
 def _of_changes(oracle: Oracle, key: Key) -> Refused | None:
     """Who hears of changes hears of no other, and what one of them objects to is undone (REG-9)."""
     name, pos, _ = key

@@ -61,6 +61,8 @@ class Oracle:
         self.starts = frozenset([layers_of(scenario)]) if starts is None else starts
         self.worlds: tuple[World, ...] = _distinct(World(layers) for layers in self.starts)
         """Each once, and always in the same order, so that the same is told of the same."""
+        self.seen: list[Key] = []
+        """What was followed, where every state is kept."""
 
     # -- inputs ---------------------------------------------------------------------------------
 
@@ -192,6 +194,8 @@ class Oracle:
         if not following:
             return False
         self.worlds = following
+        if self._thorough:
+            self.seen.append(keys[0])
         return True
 
     def quiet(self, blocked: frozenset[Blocked], idle: bool) -> bool:
