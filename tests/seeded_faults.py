@@ -27,6 +27,12 @@ COMMIT_ON_SETTLEMENT: tuple[Edit, ...] = (
     ),
 )
 
+TRUSTING: Edit = (
+    "        made = call.made.get(id(answer))\n        if made is not None:\n            return made\n",
+    "        if type(answer) in (Success, Failure):\n            return answer\n",
+)
+"""Whatever is a result is trusted, whichever call it was made for."""
+
 FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
     "commits on settlement": ("scheduler", COMMIT_ON_SETTLEMENT, "SCD-6"),
     "starts after the abort": (

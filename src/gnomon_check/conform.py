@@ -93,25 +93,43 @@ def judge(scenario: Scenario, windows: Iterable[Window]) -> tuple[Problem, ...]:
     before: tuple[tuple[Window, ...], tuple[Problem, ...]] | None = scenario.worked_out.get("judged")
     if before is not None and before[0] == seen:
         return before[1]  # on another backend it has come out alike
-    problems = tuple(_judged(scenario, seen, thorough=False))
-    if any(one.judge == "specification" for one in problems):
-        problems = tuple(_judged(scenario, seen, thorough=True))
+    parts = list(zip(scenario.by_batch(), by_batch(seen), strict=False))
+    oracles = _on_a_path(parts)
+    if oracles is None:
+        found = _with_every_state(parts)
+    else:
+        led = zip(oracles, (its_windows for _, its_windows in parts), strict=True)
+        found = (one for oracle, its_windows in led for one in _by_properties(oracle, its_windows))
+    problems = (*found, *_by_report(scenario, seen))
     scenario.worked_out["judged"] = seen, problems
     return problems
 
 
-def _judged(scenario: Scenario, seen: tuple[Window, ...], *, thorough: bool) -> Iterator[Problem]:
+_Part: TypeAlias = tuple[Scenario, tuple[Window, ...]]
+"""The scenario of a batch, and its windows."""
+
+
+def _on_a_path(parts: Iterable[_Part]) -> list[Oracle] | None:
+    """The oracle of each batch, led through its windows by some path; nothing where one is not."""
+    oracles: list[Oracle] = []
+    for part, its_windows in parts:
+        oracle = Oracle(part, oracles[-1].layers if oracles else None, thorough=False)
+        if not path.leads_through(oracle, its_windows):
+            return None
+        oracles.append(oracle)
+    return oracles
+
+
+def _with_every_state(parts: Iterable[_Part]) -> Iterator[Problem]:
     first, layers = 0, None
-    for part, its_windows in zip(scenario.by_batch(), by_batch(seen), strict=False):
-        oracle = Oracle(part, layers, thorough=thorough)
-        there_is_one = not thorough and path.leads_through(oracle, its_windows)
-        problems = [] if there_is_one else list(follow(oracle, its_windows, first))
+    for part, its_windows in parts:
+        oracle = Oracle(part, layers)
+        problems = list(follow(oracle, its_windows, first))
         yield from problems
         yield from _by_properties(oracle, its_windows)
         if any(one.level is Level.MUST for one in problems):
             break
         first, layers = first + len(its_windows), oracle.layers
-    yield from _by_report(scenario, seen)
 
 
 def follow(oracle: Oracle, windows: Iterable[Window], first: int = 0) -> Iterator[Problem]:
@@ -160,10 +178,8 @@ def shown(scenario: Scenario) -> frozenset[str]:
 def history_of(oracle: Oracle, windows: Iterable[Window]) -> Iterator[Event]:
     """Everything that was seen, in order, with what the harness knows of the calls in their announcement."""
     for window in windows:
-        if isinstance(window.step, CrashStep):
+        if _is_past(oracle.scenario, window):
             return
-        if window.step is None and oracle.scenario.borrows:
-            return  # what is aborted at the end may be borrowed, and tells of another call (CAN-2)
         for event in (*window.echoes, *window.events):
             if event["event"] == "batch.opened" and "slot" not in event:
                 pairs = zip(event["calls"], known_of(oracle), strict=True)
@@ -222,10 +238,18 @@ def _judges(kinds: frozenset[str]) -> tuple[properties.Always, ...]:
 
 
 def _cut_short(scenario: Scenario, window: Window) -> bool:
-    """Whether what would end the batch never comes (after a crash that is for REP-1), or is not looked at."""
-    if window.step is None and window.events and scenario.borrows:
-        return True
-    return isinstance(window.step, CrashStep) or any(_answers_nobody(scenario, one) for one in window.events)
+    """Whether what would end the batch never comes, or is not looked at."""
+    return _is_past(scenario, window) or any(_answers_nobody(scenario, one) for one in window.events)
+
+
+def _is_past(scenario: Scenario, window: Window) -> bool:
+    """Whether what is seen from a window on is not for the properties.
+
+    After a crash REP-1 says what stands. What is aborted at the end may be borrowed, and then it tells of
+    another call (CAN-2).
+    """
+    borrowed_at_the_end = window.step is None and bool(window.events) and scenario.borrows
+    return isinstance(window.step, CrashStep) or borrowed_at_the_end
 
 
 def _answers_nobody(scenario: Scenario, event: Event) -> bool:

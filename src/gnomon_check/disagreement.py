@@ -194,10 +194,7 @@ def why_not(oracle: Oracle, key: Key) -> Refused:
     other = sorted((one for one in allowed if one[:2] == key[:2]), key=str)
     if other:
         words = Words(oracle.scenario)
-        identifier = _clause_of_detail(key, other[0])
-        if identifier == _CLAUSE_OF_CODE[Code.POLICY_ERROR]:
-            identifier = moments.failing_policy(oracle, key[1])
-        return Refused(identifier, f"it is {words.details(other)} here")
+        return Refused(_clause_of_detail(oracle, key, other[0]), f"it is {words.details(other)} here")
     accepting = [pos for name, pos, _ in allowed if name == "context.accepted" and pos is not None]
     if accepting and key[0] in _OF_THE_LANE:
         identifier, reason = _COMES_FIRST["context.accepted"]
@@ -317,7 +314,6 @@ _CLAUSE_OF_CODE: dict[str, str] = {
     Code.TOOL_TIMEOUT: "TMO-2",
     Code.TOOL_ERROR: "DSP-7",
     Code.DENIED: "PRE-4",
-    Code.POLICY_ERROR: "PRE-2",
     Code.BLOCKED: "PST-5",
     Code.APPROVAL_REJECTED: "APP-2",
     Code.APPROVAL_CANCELLED: "APP-2",
@@ -337,24 +333,26 @@ _CLAUSE_OF_EVENT = {
 _ABORTS = (Code.ABORTED, Code.ABORTED_BEFORE_DISPATCH)
 
 
-def _clause_of_code(seen: object, right: object) -> str:
-    """The clause by which a result has another code than it has."""
+def _clause_of_code(oracle: Oracle, pos: int | None, seen: object, right: object) -> str:
+    """The clause by which a result of a call has another code than it has."""
     if Code.TOOL_TIMEOUT in (seen, right):
         return "TMO-2"
     if seen in _ABORTS:
         return "CAN-2" if right in _ABORTS else "CAN-1" if right is None else "CAN-7"
+    if right == Code.POLICY_ERROR:
+        return moments.failing_policy(oracle, pos)
     return _CLAUSE_OF_CODE.get(str(right), "DSP-7")
 
 
-def _clause_of_detail(seen: Key, allowed: Key) -> str:
+def _clause_of_detail(oracle: Oracle, seen: Key, allowed: Key) -> str:
     """The clause by which an event has to say something else than it does."""
     match seen, allowed:
         case ("result.returned", _, (_, code, nonce, _)), (_, _, (_, *right, _)) if [code, nonce] == right:
             return "PST-5" if code == Code.BLOCKED else "DSP-11"  # only the contexts differ
-        case (("result.logged" | "result.returned"), _, (_, code, *_)), (_, _, (_, right, *_)):
-            return _clause_of_code(code, right)
-        case ("policy.resumed", _, ("execute", _, _, code)), (_, _, ("execute", _, _, right)):
-            return _clause_of_code(code, None if right == "OK" else right)
+        case (("result.logged" | "result.returned"), pos, (_, code, *_)), (_, _, (_, right, *_)):
+            return _clause_of_code(oracle, pos, code, right)
+        case ("policy.resumed", pos, ("execute", _, _, code)), (_, _, ("execute", _, _, right)):
+            return _clause_of_code(oracle, pos, code, None if right == "OK" else right)
         case ("batch.closed", _, (ended, _)), ("batch.closed", _, (right, _)) if ended != right:
             return "PY-3"
         case (name, _, _), _:

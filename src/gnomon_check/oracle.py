@@ -165,17 +165,17 @@ class Oracle:
         while left:
             world = left.pop()
             if world not in reached:
-                world, moves = self.looked_at(world)
+                world, moves = self._looked_at(world)
                 reached[world] = moves
                 left.extend(move.world for move in moves if not move.keys)
         return reached
 
-    def looked_at(self, world: World) -> tuple[World, tuple[Move, ...]]:
+    def _looked_at(self, world: World) -> tuple[World, tuple[Move, ...]]:
         """A state, once what is urgent in it has happened, and what may happen next."""
         moves = []
         for move in self.moves(world):
             if move.urgent and not self._thorough:
-                return self.looked_at(move.world)
+                return self._looked_at(move.world)
             moves.append(move)
         return world, tuple(moves)
 

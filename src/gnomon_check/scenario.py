@@ -374,14 +374,13 @@ class Scenario(Strict):
         """
         if not self.borrows:
             return
-        borrowing, lending = set(), set()
+        lending = set()
         for hook in self.hooks:
             found = {one.borrow.from_ for one in hook.script if isinstance(one, BorrowStep)}
             if found and (hook.on != "execute" or hook.match.pos is None):
                 raise ValueError("a listener that borrows is a wrapper of the call at one position")
-            borrowing |= {hook.match.pos} if found else set()
             lending |= found
-        if borrowing & lending:
+        if self.borrowers & lending:
             raise ValueError("a call whose wrapper borrows a result has none that another borrows")
         if any(isinstance(one, AuthorStep) for hook in self.hooks for one in hook.script):
             raise ValueError("no wrapper writes a result where another borrows one")

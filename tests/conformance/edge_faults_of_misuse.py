@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from patched import Edit
+from seeded_faults import TRUSTING
 
 SUPPRESS: Edit = (
     "from collections.abc import",
     "from contextlib import suppress\nfrom collections.abc import",
 )
-
-TRUSTING: Edit = (
-    "        made = call.made.get(id(answer))\n        if made is not None:\n            return made\n",
-    "        if type(answer) in (Success, Failure):\n            return answer\n",
-)
-"""Whatever is a result is trusted, whichever call it was made for."""
 
 FAULTS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
     "borrowed-success-unfit": ("pipeline", (TRUSTING,), "DSP-10"),

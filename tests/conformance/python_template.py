@@ -1,4 +1,4 @@
-"""The adapter in Python, loaded from a folder, and drawn scenarios that it can be held to."""
+"""The adapter in Python, loaded from a folder."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from pathlib import Path
 
 from gnomon_check import adapters
 from gnomon_check.driver import InProcess
-from gnomon_check.generate import policed, scenarios
-from gnomon_check.generate_living import living
-from gnomon_check.generate_situations import situations
 
 FOLDER = adapters.FOLDER / "python"
 MODULES = tuple(path.stem for path in sorted(FOLDER.glob("*.py")))
@@ -31,7 +28,3 @@ def loaded(folder: Path = FOLDER) -> Iterator[InProcess]:
         sys.path.remove(str(folder))
         for name in MODULES:
             sys.modules.pop(name, None)
-
-
-DRAWN = scenarios() | policed() | living() | situations()
-"""Scenarios of every kind that are drawn."""

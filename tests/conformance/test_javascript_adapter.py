@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from gnomon_check import adapters
 from gnomon_check.cli import app
 from gnomon_check.conform import conform
-from gnomon_check.generate import policed, scenarios
-from gnomon_check.generate_borrowing import borrowing
-from gnomon_check.generate_living import living
-from gnomon_check.generate_situations import situations
+from gnomon_check.drawing import KINDS
 from gnomon_check.profiles import PROFILES
 from gnomon_check.reduction import reduced
 from gnomon_check.replay import complaint
@@ -59,7 +57,7 @@ def test_it_conforms_in_the_scenarios_of_the_vectors(javascript: Remote) -> None
     assert len(runs) == 174
 
 
-@given(scenario=scenarios() | policed() | living() | situations() | borrowing())
+@given(scenario=st.one_of(KINDS))
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_it_agrees_in_scenarios_that_are_drawn(javascript: Remote, scenario: Scenario) -> None:
     found = conform(reduced(scenario, javascript.claims), javascript, "stdio")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
+from typing import Any
 
 import anyio
 import pytest
@@ -18,26 +20,31 @@ from gnomon_check.targets.builtin import Builtin
 SEEN: ContextVar[str] = ContextVar("SEEN", default="nothing")
 
 
-def run_on_asyncio(function: object, *args: object) -> None:
-    loops.run(function, *args, backend="asyncio", order=None)  # type: ignore[arg-type]  # of the tests' own
+Used = list[tuple[asyncio.AbstractEventLoop, str]]
+"""On which loop something ran, and what the variable was there."""
 
 
-async def tell(used: list[object]) -> None:
+def run_on_asyncio(function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+    loops.run(function, *args, backend="asyncio", order=None)
+
+
+async def tell(used: Used) -> None:
     used.append((asyncio.get_running_loop(), SEEN.get()))
     SEEN.set("something")
 
 
 def test_one_after_the_other_runs_on_the_same_loop_with_variables_of_its_own() -> None:
-    used: list[object] = []
+    used: Used = []
     run_on_asyncio(tell, used)
     run_on_asyncio(tell, used)
     assert used[0] == used[1]
-    assert used[0][1] == "nothing"  # type: ignore[index]  # a pair, as told
+    assert used[0][1] == "nothing"
 
 
 def test_what_is_left_ends_and_the_loop_with_it() -> None:
-    used: list[object] = []
+    used: Used = []
     ended = []
+    left = []
 
     async def leaves_a_task() -> None:
         async def stays() -> None:
@@ -46,15 +53,15 @@ def test_what_is_left_ends_and_the_loop_with_it() -> None:
             finally:
                 ended.append("stays")
 
-        used.append(asyncio.get_running_loop())
-        used.append(asyncio.create_task(stays()))
+        await tell(used)
+        left.append(asyncio.create_task(stays()))
         await asyncio.sleep(0)
 
     run_on_asyncio(leaves_a_task)
     assert ended == ["stays"]
-    assert used[0].is_closed()  # type: ignore[attr-defined]  # a loop
+    assert used[0][0].is_closed()
     run_on_asyncio(tell, used)
-    assert used[2][0] is not used[0]  # type: ignore[index]  # a pair, as told
+    assert used[1][0] is not used[0][0]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
@@ -83,7 +90,7 @@ def test_within_another_loop_nothing_is_run_and_that_one_goes_on() -> None:
         with pytest.raises(RuntimeError, match="Already running asyncio"):
             list(Builtin().windows(next(iter(shipped())), "asyncio"))
 
-    used: list[object] = []
+    used: Used = []
     run_on_asyncio(tell, used)
     run_on_asyncio(runs_another)
     run_on_asyncio(tell, used)
@@ -91,13 +98,13 @@ def test_within_another_loop_nothing_is_run_and_that_one_goes_on() -> None:
 
 
 def test_another_thread_has_another_loop() -> None:
-    used: list[object] = []
+    used: Used = []
     run_on_asyncio(tell, used)
     thread = threading.Thread(target=run_on_asyncio, args=(tell, used))
     thread.start()
     thread.join()
-    assert used[0][0] is not used[1][0]  # type: ignore[index]  # pairs, as told
-    assert used[1][0].is_closed()  # type: ignore[index]  # a pair, as told
+    assert used[0][0] is not used[1][0]
+    assert used[1][0].is_closed()
 
 
 def test_a_scenario_comes_to_the_same_on_a_loop_that_many_were_run_on() -> None:

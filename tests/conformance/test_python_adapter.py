@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from python_template import DRAWN, FOLDER, loaded
+from python_template import FOLDER, loaded
 from typer.testing import CliRunner
 
 from gnomon_check.cli import app
 from gnomon_check.conform import BACKENDS, conform
+from gnomon_check.drawing import KINDS
 from gnomon_check.driver import InProcess
 from gnomon_check.orders import Order
 from gnomon_check.profiles import PROFILES, needs
@@ -50,7 +51,7 @@ ORDERS = st.none() | st.binary(max_size=80)
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_agrees_in_scenarios_that_are_drawn_in_any_order(python: InProcess, backend: str) -> None:
-    @given(scenario=DRAWN, order=ORDERS)
+    @given(scenario=st.one_of(KINDS), order=ORDERS)
     @settings(max_examples=300)
     def agree(scenario: Scenario, order: Order | None) -> None:
         found = conform(reduced(scenario, python.claims), python, backend, order)

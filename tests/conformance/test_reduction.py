@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon_check.generate import policed, scenarios
-from gnomon_check.generate_borrowing import borrowing
-from gnomon_check.generate_living import living
-from gnomon_check.generate_situations import situations
+from gnomon_check.drawing import KINDS
 from gnomon_check.profiles import PROFILES, needs
 from gnomon_check.reduction import reduced
 from gnomon_check.scenario import Scenario
@@ -24,7 +21,7 @@ WRITTEN = [
     *shipped(),
     *(Scenario.model_validate(case.input["scenario"]) for one in RUN[2:] for case in one.cases),
 ]
-DRAWN = scenarios() | policed() | living() | situations() | borrowing()
+DRAWN = st.one_of(KINDS)
 
 
 @pytest.mark.parametrize("enough", ["PAIRING", "SINGLE"])

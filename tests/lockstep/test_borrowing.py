@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from patched import Edit, runtime_with
+from patched import runtime_with
 from pydantic import ValidationError
+from seeded_faults import TRUSTING
 
 from gnomon_check.conform import BACKENDS, conform
 from gnomon_check.generate_borrowing import borrowing
@@ -42,13 +43,6 @@ def test_specification_and_runtime_agree_on_what_is_borrowed(backend: str) -> No
     agree()
     met = {"OK", "OWN_CODE", Code.INVALID_TOOL_OUTPUT, Code.POLICY_ERROR, Code.BLOCKED, Code.TOOL_ERROR}
     assert {name for name, many in outcomes.items() if many >= 5} >= met, outcomes
-
-
-TRUSTING: Edit = (
-    "        made = call.made.get(id(answer))\n        if made is not None:\n            return made\n",
-    "        if type(answer) in (Success, Failure):\n            return answer\n",
-)
-"""Whatever is a result is trusted, whichever call it was made for."""
 
 
 @pytest.mark.clause("DSP-10")
